@@ -320,7 +320,8 @@ def drawn(
     every: Sequence[tuple[tuple[int, str], Asked]], cases: int, seed: int
 ) -> Iterator[tuple[tuple[int, str], list[Asked]]]:
     """Labs, each with some of so many different cases; all of them twice, so that a run that is
-    out of time has cases of each."""
+    out of time has cases of each.
+    """
     chosen = random.Random(seed).sample(every, cases)
     half = -(-cases // 2)
     for part in (chosen[:half], chosen[half:]):
@@ -335,7 +336,8 @@ def run(
     file: Path,
 ) -> Iterator[Result]:
     """Drawn cases that the file does not have, none begun after a time. Each is a line of the file
-    when it is yielded."""
+    when it is yielded.
+    """
     assert following.follow.__kwdefaults__
     following.follow.__kwdefaults__["poll_s"] = following.LAST_POLL_S = 1.0  # its Slurm is our own
     done = {(one.what, one.lab) for one in read(file)}

@@ -45,7 +45,8 @@ def covered(
     allocations: int, between: float, launches: int, skewed: bool, tries: int
 ) -> tuple[float, float]:
     """How often the interval over allocations holds the truth, and how often that of all launches
-    as one sample."""
+    as one sample.
+    """
     generator = np.random.default_rng(1)
     over, together = [], []
     for _ in range(tries):

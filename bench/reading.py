@@ -55,7 +55,8 @@ chance = random.Random(1)
 
 def other_times(value: Any, longer: float) -> Any:
     """The same with every float so many times as large, as another launch has them: all alike, so
-    that a mean stays between its least and its largest."""
+    that a mean stays between its least and its largest.
+    """
     if isinstance(value, dict):
         return {key: other_times(inner, longer) for key, inner in value.items()}
     if isinstance(value, list):

@@ -50,7 +50,8 @@ def bootstrap(launches: list[list[float]], share: float) -> tuple[float, float]:
 
 def woodruff(launches: list[list[float]], share: float) -> tuple[float, float]:
     """The quantiles at the ends of Korn and Graubard's interval of the share; no upper end beyond
-    the longest."""
+    the longest.
+    """
     times = np.array(launches)
     n, every = len(launches), times.size
     below = np.mean(times <= np.quantile(times, share), axis=1)

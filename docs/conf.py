@@ -17,7 +17,8 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from haloscope import __version__
-from haloscope.cli import COMMANDS, parse
+from haloscope.cli import parse
+from haloscope.commands import COMMANDS
 from haloscope.commands.reference.describe import allowed
 from haloscope.records import kernels
 from haloscope.run.prepare import halobench

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from imports import SOURCE
+from test_rooms import FLOORS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+WALK = (ROOT / "docs" / "bench" / "plain.md").read_text(encoding="utf-8")
 NAMED = re.compile(r"`([\w/]+\.py):([\w.]+)`")
 LIFE = ("Study", "Case", "Launch", "Record", "Measured case", "Finding", "Report")
 
@@ -42,7 +45,7 @@ def defined(path: Path, wanted: type[ast.AST] = ast.AST) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize(("file", "name"), sorted(set(NAMED.findall(PAGE))))
+@pytest.mark.parametrize(("file", "name"), sorted(set(NAMED.findall(PAGE + WALK))))
 def test_a_named_function_exists(file: str, name: str) -> None:
     assert name in defined(SOURCE / file)
 
@@ -64,3 +67,18 @@ def test_each_task_starts_in_a_file_that_exists() -> None:
     for _, first, _ in tasks:
         file = re.split("[`:]", first)[1]
         assert (ROOT / file).is_file() or (SOURCE / file).is_file()
+
+
+def floor(file: str) -> int:
+    """Return the floor of a module's room."""
+    return next(number for number, rooms in enumerate(FLOORS) if file.split("/")[0] in rooms)
+
+
+def test_the_walk_from_a_study_to_its_report_has_as_many_stays_as_the_page_says() -> None:
+    walk = WALK.split("## From a study's file", 1)[1].split("\n## ", 1)[0]
+    stays = [file for file, _ in NAMED.findall(walk) if file.endswith(".py")]
+    climbs = sum(floor(after) > floor(before) for before, after in pairwise(stays))
+    written = re.search(r"(\d+) stays and (\d+) climbs", walk)
+
+    assert written is not None
+    assert (len(stays), climbs) == (int(written[1]), int(written[2]))

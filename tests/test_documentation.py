@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from recorded import quick, write_folder
 
-from haloscope.cli import COMMANDS, main, parse
+from haloscope.cli import main, parse
 from haloscope.clusters import file as cluster_file
+from haloscope.commands import COMMANDS
 from haloscope.host import machine
 from haloscope.papers import tables as papers
 from haloscope.study import file as study_file

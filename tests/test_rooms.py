@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from imports import SOURCE, imported, imports_of, rooms_known_to
 
-from haloscope.cli import COMMANDS, ROOMS, module_of
+from haloscope.commands import COMMANDS, ROOMS, module_of
 
 FLOORS = (
     {"errors", "quantities", "paths", "toml", "verbosity", "host", "stats"},

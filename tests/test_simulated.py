@@ -273,7 +273,7 @@ def test_a_message_within_a_node_takes_what_the_file_says(smpi: None) -> None:
 
 
 def test_messages_within_a_node_share_its_memory(smpi: None) -> None:
-    """eagle's gives 16 cores 97.7 GB/s, of which each byte sent moves 6; one pair has 5 GB/s."""
+    """Eagle's gives 16 cores 97.7 GB/s, of which each byte sent moves 6; one pair has 5 GB/s."""
     size = 2**22
     (found,) = points_s("eagle", Layout(1, 16), "collectives", operation="alltoall", sizes=size)
     together = 16 * 15 * size / found
@@ -367,7 +367,7 @@ def test_messages_between_nodes_share_the_card(smpi: None) -> None:
 def test_others_leave_a_part_of_the_links_of_a_level(
     smpi: None, level: int, far: int, near: int
 ) -> None:
-    """eagle has 28 nodes to a switch and 168 to a pod: only who is farther takes these links."""
+    """Eagle has 28 nodes to a switch and 168 to a pod: only who is farther takes these links."""
     eagle = empty("eagle")
     assert eagle.network is not None
     levels = list(eagle.network.levels)

@@ -69,7 +69,14 @@ HALOBENCH = sorted(
     for path in (ROOT / "halobench").rglob("*.[ch]pp")
     if "tests" not in path.relative_to(ROOT).parts
 )
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [
+    *(path for pattern in ("*.md", "docs/*.md", "docs/bench/*.md") for path in ROOT.glob(pattern)),
+    *(ROOT / "clusters").glob("*.toml"),
+    *(ROOT / "studies").glob("*.toml"),
+    *(ROOT / "papers").glob("*/*.toml"),
+    *(ROOT / "programs").glob("*/*.toml"),
+    ROOT / "haloscope",
+]
 
 
 def test_no_text_of_the_program_has_a_banned_phrase() -> None:
@@ -91,7 +98,7 @@ def test_no_text_of_halobench_has_a_banned_phrase() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_page_has_a_banned_phrase(page: Path) -> None:
     lines = enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
     assert [f"{page.name}:{line}: {one}" for line, text in lines for one in wrong(text)] == []

@@ -48,7 +48,8 @@ def test_seconds_of_phases_are_medians_where_there_are_any_and_leave_what_a_medi
     None
 ):
     """One of three steps is slow, all of it in its halo: of the time it has the most, of a median
-    step a tenth."""
+    step a tenth.
+    """
     halo = {**phase("halo", 0.9 / 0.8, None), "median_s": {"min": 0.1, "mean": 0.1, "max": 0.1}}
     sweep = {**phase("sweep", 0.1 / 0.8, None), "median_s": {"min": 0.2, "mean": 0.3, "max": 0.5}}
     raw = poisson(512, phases=[halo, sweep])

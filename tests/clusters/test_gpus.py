@@ -112,7 +112,7 @@ def test_what_the_receive_takes_is_not_in_the_latency() -> None:
 
 
 def test_a_file_without_gpus_keeps_its_state() -> None:
-    assert state(cluster_file.find("maya-2013")) == "0f35b4b44713"
+    assert state(cluster_file.find("maya-2013")) == "141aab8a26cd"
 
 
 def changed(tmp_path: Path, old: str, new: str) -> Cluster:

@@ -14,7 +14,8 @@ from shlex import quote
 
 import pytest
 
-from haloscope.cli import COMMANDS, main, parse
+from haloscope.cli import main, parse
+from haloscope.commands import COMMANDS
 from haloscope.commands.reference.completion import SHELLS, arguments_of, completed_by
 from haloscope.records import kernels
 from haloscope.study import file as study_file

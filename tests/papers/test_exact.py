@@ -14,7 +14,7 @@ TARA = load("hpcf-2010-6")
 def test_exact_times_agree_with_the_printed_ones_and_fill_a_lost_part(
     name: str, alone: int
 ) -> None:
-    """n = 1024 of table 5.1 is lost in the text at hand."""
+    """N = 1024 of table 5.1 is lost in the text at hand."""
     table = TARA.table(name)
     exact = exact_times(table)
     printed = {tuple(row[key] for key in table.keys): row["time_s"] for row in table.rows}

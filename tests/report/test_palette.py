@@ -32,7 +32,7 @@ WHITE = np.array([0.9505, 1.0, 1.089])
 
 
 def linear(colour: str) -> Array:
-    """sRGB to linear RGB."""
+    """SRGB to linear RGB."""
     c = np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 

@@ -86,7 +86,7 @@ def test_meshes_have_a_law_of_their_own_whose_powers_go_to_three() -> None:
 
 
 def test_points_stand_as_extra_p_reads_them_a_launch_a_line(tmp_path: Path) -> None:
-    """Its JSON Lines format: https://github.com/extra-p/extrap/blob/master/docs/file-formats.md"""
+    """Its JSON Lines format: https://github.com/extra-p/extrap/blob/master/docs/file-formats.md."""
     study = 'title = "T"\n[[runs]]\nkernel = "poisson_cg"\n[[tables]]\nkind = "scaling_law"\n'
     for name, param, raws, values in (
         ("scaling_law", "p", ladder(), {1, 2, 4, 8, 16}),

@@ -37,7 +37,8 @@ def answers(
     together: str | None = None,
 ) -> list[int]:
     """What the probes of one rank, of messages, and of the ranks of a node say; the ranks of those
-    that were made."""
+    that were made.
+    """
     made: list[int] = []
 
     def answer(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from haloscope.study.checks.capacity import Site
-from haloscope.study.schema import LAUNCHES_LIMIT
+from haloscope.study.values import LAUNCHES_LIMIT
 
 ALIKE = Site(1, 4, 4, 2**30)
 DIFFERENT = replace(ALIKE, nodes_differ=True)

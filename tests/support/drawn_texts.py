@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from haloscope.cli import COMMANDS, module_of
+from haloscope.commands import COMMANDS, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "haloscope"

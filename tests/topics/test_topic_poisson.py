@@ -131,7 +131,7 @@ def test_working_sets_that_move_to_another_cache_are_a_caveat_at_any_efficiency(
 
 
 def layouts(*seconds: float, launches: int = 6) -> list[Raw]:
-    """n = 256 on two cores: two processes and one process of two threads, seconds of each."""
+    """N = 256 on two cores: two processes and one process of two threads, seconds of each."""
     return [
         poisson(256, ranks=ranks, threads=threads, launch=k, time_s=time * (1 + 0.01 * k))
         for (ranks, threads), time in zip(((2, 1), (1, 2)), seconds, strict=True)

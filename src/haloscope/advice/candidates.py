@@ -57,7 +57,7 @@ class Candidate:
         return ", ".join(filter(None, (where, self.mapped)))
 
     def keys(self) -> Mapping[str, Value]:
-        """The layout's keys in a study."""
+        """Return the layout's keys in a study."""
         seed = {} if self.mapping_seed is None else {"mapping_seed": self.mapping_seed}
         return {
             "tasks": self.tasks,

@@ -17,7 +17,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 from haloscope.clusters.network import NetworkLevel
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError
-from haloscope.study.schema import COUNT_LIMIT
+from haloscope.study.values import COUNT_LIMIT
 from haloscope.toolchains.launching.job import shares
 
 _COLUMNS = ("from", "to", "bytes", "from_world", "to_world")
@@ -59,7 +59,6 @@ def read(path: Path) -> CountedBytes:
 
     Raise UserError for an invalid file, or if no bytes were sent.
     """
-
     file = path / "traffic.csv" if path.is_dir() else path
     remedy = "give a folder written by haloscope profile, or its traffic.csv"
     try:
@@ -183,7 +182,6 @@ def by_graph(traffic: CountedBytes, nodes: int) -> list[int]:
     Each node gets the number of ranks that shares() gives it. METIS' parts are adjusted by the
     moves that add the fewest bytes between nodes.
     """
-
     both = (traffic.matrix + traffic.matrix.T).tocsr()
     adjacency = pymetis.CSRAdjacency(both.indptr, both.indices)
     _, parts = pymetis.part_graph(nodes, adjacency, eweights=_weights(both), recursive=nodes <= 8)
@@ -244,7 +242,6 @@ def _evened(both: csr_matrix, parts: Sequence[int], sizes: Sequence[int]) -> lis
     """Move vertices until the parts have exactly these sizes; the largest parts get the largest
     sizes.
     """
-
     found = np.asarray(parts).copy()
     number = len(sizes)
     there = np.bincount(found, minlength=number)

@@ -32,7 +32,7 @@ from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.progress import Teller
 from haloscope.run.runners.trace import Pairs
 from haloscope.study.case import Value
-from haloscope.study.schema import LAUNCHES_LIMIT
+from haloscope.study.values import LAUNCHES_LIMIT
 
 _REMAPPED = 2
 _FINALISTS = 2

@@ -18,7 +18,7 @@ from pydantic import (
     model_serializer,
 )
 
-from haloscope.study.schema import OneOrMore
+from haloscope.study.values import OneOrMore
 
 PositiveCount = Annotated[int, Field(gt=0, strict=True)]
 """A whole number from 1, as TOML has it: no text and no true."""

@@ -63,7 +63,7 @@ class Legend:
 
 
 def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
-    """Number the caveats of findings, in the order of the closed list."""
+    """Return the caveats of findings with their numbers, in the order of the closed list."""
     marked = [one for one in findings if one.shape is not FindingShape.WARNING]
     measured = [one for one in marked if one.topic]
     used = [caveat for caveat in Caveat if any(caveat in one.caveats for one in marked)]

@@ -44,7 +44,7 @@ class Assessment:
 
     @property
     def verdict(self) -> str:
-        """ "yes", "no", or "mixed"; "no cells" if there is nothing to compare."""
+        """Whether it holds: "yes", "no", or "mixed"; "no cells" if there is nothing to compare."""
         decided = self.holds + self.fails
         if not decided:
             return "no cells"

@@ -157,7 +157,7 @@ LISTS: Mapping[str, type[BaseModel]] = {
 
 
 def of_world(found: Traffic, used: Usage, sites: Mapping[CallPlace, str] | None) -> WorldJson:
-    """A world as data. sites: what places are called in the source, if that was asked for."""
+    """Return a world as data. sites: names of places in the source, if requested."""
     known, in_mpi = used.waits, _mpi_seconds(used)
     times: dict[tuple[str, str, int, str], Spent] = {}
     for function, spent in used.functions.items():
@@ -272,9 +272,9 @@ def _sites(used: Usage, names: Mapping[CallPlace, str]) -> Iterator[SiteTime]:
 
 
 def table(worlds: Sequence[WorldJson], name: str) -> list[list[str]]:
-    """A CSV file's rows: one of the lists of each world, with its number and whether it is whole.
+    """Return the rows of a CSV file: one list of each world, with its number and completeness.
 
-    MessageTotal name the worlds of both ends already.
+    A MessageTotal already contains the worlds of both ends.
     """
     fields = LISTS[name].model_fields
     own = () if name == "traffic" else ("world",)

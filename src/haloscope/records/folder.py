@@ -25,7 +25,7 @@ from haloscope.records.enclosure import leads_outside, require_enclosed
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch, Layout, thread_bind_of
 from haloscope.study.plan import schedule
-from haloscope.study.schema import (
+from haloscope.study.values import (
     ALLOCATIONS_LIMIT,
     COUNT_LIMIT,
     LAUNCHES_LIMIT,

@@ -217,7 +217,7 @@ class _Elapsed(ProgressColumn):
     """The elapsed time of the run."""
 
     def __init__(self, started: Callable[[], float], table_column: Column) -> None:
-        """started: when it began, by the monotonic clock."""
+        """Create a column. started: the time of the start, by the monotonic clock."""
         super().__init__(table_column=table_column)
         self._began = started
 

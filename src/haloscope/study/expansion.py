@@ -16,8 +16,9 @@ from haloscope.study.checks.unavailable import devices_of_two_kinds, second_sock
 from haloscope.study.layouts import layouts, placed, remedy_for_a_key
 from haloscope.study.plan import GrowingPlan, Plan, assignments, no_kernel
 from haloscope.study.program import Forecast, Program
-from haloscope.study.schema import ALL, DEFAULT, Run, Study, stopping_rule
+from haloscope.study.schema import Run, Study, stopping_rule
 from haloscope.study.settings import lacking
+from haloscope.study.values import ALL, DEFAULT
 
 
 def expand(

@@ -20,15 +20,8 @@ from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share
 from haloscope.study.layouts import layouts
-from haloscope.study.schema import (
-    CASES_LIMIT,
-    NODE_LIMIT,
-    FigureElement,
-    LayoutAxes,
-    Run,
-    Study,
-    TableElement,
-)
+from haloscope.study.schema import FigureElement, LayoutAxes, Run, Study, TableElement
+from haloscope.study.values import CASES_LIMIT, NODE_LIMIT
 
 
 @dataclass(frozen=True)

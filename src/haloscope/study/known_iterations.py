@@ -86,7 +86,7 @@ def known_solve(kernel: str, params: Mapping[str, Any]) -> Solve | None:
 
 @cache
 def published() -> Mapping[int, Solve]:
-    """The counts of all convergence tables of poisson_cg, by n."""
+    """Return the counts of all convergence tables of poisson_cg, by n."""
     found = {}
     for paper in papers.list_papers():
         for table in paper.tables.values():

@@ -37,13 +37,13 @@ class Program(Protocol):
     """halobench, as far as planning needs it."""
 
     def kernels(self) -> Sequence[str]:
-        """The names of all kernels."""
+        """Return the names of all kernels."""
 
     def parameters(self, kernel: str) -> Mapping[str, Any]:
-        """A kernel's parameters by name, each with its default."""
+        """Return a kernel's parameters by name, each with its default."""
 
     def numbers(self, kernel: str) -> Sequence[str]:
-        """The names of those that are numbers."""
+        """Return the names of parameters that are numbers."""
 
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int

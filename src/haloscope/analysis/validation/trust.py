@@ -48,7 +48,7 @@ class Trust:
 
     @property
     def validated(self) -> str:
-        """ "yes", "partly", or "no"."""
+        """Whether cases are validated: "yes", "partly", or "no"."""
         return "no" if not self.own else "partly" if self.others else "yes"
 
     @property

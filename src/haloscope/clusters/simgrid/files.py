@@ -11,25 +11,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from haloscope.clusters.network import Messages, Network
-from haloscope.clusters.node import Node, Protocol, Socket
+from haloscope.clusters.network import Network
+from haloscope.clusters.node import Node
 from haloscope.clusters.other_jobs.occupied import OtherJob, allocated, left
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import (
     Cluster,
-    between_nodes,
-    between_sockets,
-    within_node,
-    within_socket,
 )
-from haloscope.clusters.simgrid import defaults, gpus
+from haloscope.clusters.simgrid import defaults, gpus, links
 from haloscope.clusters.simgrid.collectives import SELECTOR
-from haloscope.clusters.simgrid.gpus import ENVELOPE_BYTES, sockets_of_ranks
+from haloscope.clusters.simgrid.gpus import sockets_of_ranks
 from haloscope.clusters.simgrid.slowest import expected_slowest, unbound
 from haloscope.study.case import Case, Layout, node_bind, ranks_sharing_a_gpu
-
-Row = tuple[int, float, float]
-"""For messages above a number of bytes: latency and bandwidth, or factors on those of links."""
 
 _PLATFORM = "HALOBENCH_PLATFORM"
 _MEMORY = (
@@ -40,13 +33,6 @@ _MEMORY = (
 """_MEMORY makes glibc request 64 MiB at a time and return none, because SimGrid allocates and frees
 all the time (docs/bench/simulation.md).
 """
-
-_UNLIMITED = 1e3
-"""Bandwidth factor for messages whose time does not depend on their size."""
-_PROMPT = 1e-3
-"""Latency factor if a fit found none."""
-_ALL_EAGER = 2**31 - 1
-"""Bytes of the smallest message whose send waits for its receive: larger than any MPI message."""
 
 
 def files(cluster: Cluster, case: Case, seed: int | None = None, launch: int = 0) -> dict[str, str]:
@@ -139,16 +125,19 @@ def platform(
 ) -> str:
     """Return the input of halobench/platform/description.hpp, given the node of each rank."""
     node, network, places = cluster.node, cluster.network, _places(cluster)
-    within = _within(cluster, sockets is not None)
+    within = links.within(cluster, sockets is not None)
     lines = [
         f"nodes {places} {node.cores * node.threads_per_core}",
         *(_shape(network, places) if network else ["fat_tree 1 1 1"]),
         *(_left(network, nodes, others) if network else []),
         *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in within),
-        *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
-        "overheads {!r} {!r}".format(*_overheads(cluster)),
-        f"cached {_cached_bytes(cluster)!r}",
-        f"copied {_copied(cluster)!r}",
+        *(
+            f"between {above} {latency!r} {fast!r}"
+            for above, latency, fast in links.between(cluster)
+        ),
+        "overheads {!r} {!r}".format(*links.overheads(cluster)),
+        f"cached {links.cached_bytes(cluster)!r}",
+        f"copied {links.copied(cluster)!r}",
         *_memory(node),
         *(f"ranks {place} {ranks}" for place, ranks in sorted(Counter(nodes).items())),
         *(_divided(cluster, nodes, sockets) if sockets is not None else []),
@@ -164,8 +153,8 @@ def _divided(cluster: Cluster, nodes: Sequence[int], sockets: Sequence[int]) -> 
     yield f"sockets {cluster.node.sockets}"
     for one in socket.memory:
         yield f"socket_memory {one.cores} {one.bandwidth_bytes_per_s.value!r}"
-    yield f"socket_link {socket.link.bandwidth_bytes_per_s.value!r} {_link_latency(socket)!r}"
-    for above, latency, fast in _across(cluster, socket):
+    yield f"socket_link {socket.link.bandwidth_bytes_per_s.value!r} {links.link_latency(socket)!r}"
+    for above, latency, fast in links.across(cluster, socket):
         yield f"across {above} {latency!r} {fast!r}"
     for (node, number), ranks in sorted(Counter(zip(nodes, sockets, strict=True)).items()):
         yield f"seats {node} {number} {ranks}"
@@ -273,7 +262,7 @@ def settings(cluster: Cluster, case: Case | None = None) -> list[str]:
     if mpi is None:
         raise ValueError("a cluster without an MPI library")
     eager = case is not None and gpus.sends_from_gpus(case.params)
-    limit = _ALL_EAGER if eager else _switch(cluster)
+    limit = links.ALL_EAGER if eager else links.switch_bytes(cluster)
     found = {
         "smpi/simulate-computation": "no",
         "smpi/privatization": "no",  # halobench has no variables that ranks would share
@@ -291,120 +280,3 @@ def settings(cluster: Cluster, case: Case | None = None) -> list[str]:
         },
     }
     return [f"--cfg={key}:{value}" for key, value in found.items()]
-
-
-def _within(cluster: Cluster, divided: bool) -> list[Row]:
-    """Return seconds and bytes per second of messages within a node, without overheads at the ends.
-
-    divided: within a socket that has its own memory.
-    """
-    described = within_socket(cluster) if divided else within_node(cluster)
-    if described is None:  # one core: there are no such messages
-        return [(0, 1.0, 1.0)]
-    return _pieces(cluster, described)
-
-
-def _pieces(cluster: Cluster, described: Messages) -> list[Row]:
-    bandwidth, latency = _bandwidth(described), _wire_latency(cluster, described)
-    if described.protocols:
-        return _table(cluster, described, latency, bandwidth)
-    return [
-        (0, latency, bandwidth),
-        (_above(_switch(cluster)), _trips(cluster) * latency, bandwidth),
-    ]
-
-
-def _across(cluster: Cluster, socket: Socket) -> Iterator[Row]:
-    """Yield the same between sockets: as described, or from those within one and the link."""
-    own, most = between_sockets(cluster), socket.link.bandwidth_bytes_per_s.value
-    rows = _pieces(cluster, own) if own else _within(cluster, divided=True)
-    further, switch = 0.0 if own else _link_latency(socket), _above(_switch(cluster))
-    for above, latency, fast in rows:
-        trips = _trips(cluster) if above >= switch else 1
-        yield above, latency + trips * further, min(fast, most)
-
-
-def _link_latency(socket: Socket) -> float:
-    return socket.link.latency_s.value if socket.link.latency_s else 0.0
-
-
-def _between(cluster: Cluster) -> list[Row]:
-    """Return factors on the network's links: with protocols, for two nodes below one switch.
-
-    These are two links apart. Without protocols, latency is that of a handshake if sends wait for
-    receives.
-    """
-    network, described = cluster.network, between_nodes(cluster)
-    if network is None or described is None or not described.protocols:
-        return [(0, 1.0, 1.0), (_above(_switch(cluster)), float(_trips(cluster)), 1.0)]
-    latency, bandwidth = 2 * network.link_latency_s.value, network.link_bandwidth_bytes_per_s.value
-    rows = _table(cluster, described, latency, bandwidth)
-    return [(above, slow / latency, fast / bandwidth) for above, slow, fast in rows]
-
-
-def _switch(cluster: Cluster) -> int:
-    """Return the size from which sends wait for receives, limited to SMPI's largest size."""
-    return min(round(cluster.mpi.rendezvous_bytes.value), _ALL_EAGER) if cluster.mpi else 0
-
-
-def _table(cluster: Cluster, described: Messages, latency: float, bandwidth: float) -> list[Row]:
-    """Return the protocols of messages. latency, bandwidth: of the underlying route."""
-    rows: list[Row] = []
-    switch = _switch(cluster)
-    for first, piece in _sections(described, switch):
-        smallest = first if rows else 0  # the first protocol also applies to all smaller messages
-        overheads = 0.0 if first >= switch else sum(_overheads(cluster))  # as in SMPI
-        fast, slow = piece.bandwidth_bytes_per_s, piece.latency_s
-        least = _PROMPT * latency
-        seconds = max(least, slow.value - overheads) if slow else least
-        rows.append((_above(smallest), seconds, fast.value if fast else _UNLIMITED * bandwidth))
-    return rows
-
-
-def _cached_bytes(cluster: Cluster) -> float:
-    said = cluster.mpi and cluster.mpi.cached_bytes
-    return said.value if said else defaults.cached_bytes(cluster.node)
-
-
-def _trips(cluster: Cluster) -> float:
-    said = cluster.mpi and cluster.mpi.rendezvous_latencies
-    return said.value if said else defaults.RENDEZVOUS_LATENCIES
-
-
-def _copied(cluster: Cluster) -> float:
-    """Return the memory traffic per byte of a larger message."""
-    within = within_node(cluster)
-    said = within and within.memory_bytes_per_byte
-    return said.value if said else defaults.MEMORY_BYTES_PER_BYTE
-
-
-def _above(first: int) -> int:
-    """Return SMPI's threshold for messages of at least `first` bytes."""
-    return first - 1 + ENVELOPE_BYTES if first > 0 else 0
-
-
-def _sections(messages: Messages, switch: float) -> Iterator[tuple[int, Protocol]]:
-    """Yield the protocols by their first size; one that contains the rendezvous size is split
-    there.
-    """
-    for piece in messages.protocols:
-        yield piece.first_bytes, piece
-        if piece.first_bytes < switch <= piece.last_bytes:
-            yield round(switch), piece
-
-
-def _overheads(cluster: Cluster) -> tuple[float, float]:
-    mpi = cluster.mpi
-    each = (mpi.send_overhead_s, mpi.receive_overhead_s) if mpi else (None, None)
-    send, receive = (one.value if one else 0.0 for one in each)
-    return send, receive
-
-
-def _wire_latency(cluster: Cluster, messages: Messages) -> float:
-    return max(
-        _PROMPT * messages.latency_s.value, messages.latency_s.value - sum(_overheads(cluster))
-    )
-
-
-def _bandwidth(messages: Messages) -> float:
-    return messages.bandwidth_bytes_per_s.value

@@ -16,7 +16,7 @@ from haloscope.paths import dated_folder, opened, require_utf8
 from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder
 from haloscope.records.log import append, read
-from haloscope.study.schema import COUNT_LIMIT
+from haloscope.study.values import COUNT_LIMIT
 
 _DESCRIPTION = """\
 Read the output of other benchmarks into a result folder, beside measurements by haloscope.

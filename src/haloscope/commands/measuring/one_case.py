@@ -27,16 +27,14 @@ from haloscope.run.progress import Teller
 from haloscope.study.case import Launch
 from haloscope.study.expansion import expand
 from haloscope.study.plan import Plan, no_kernel, nothing_runs
-from haloscope.study.schema import (
+from haloscope.study.schema import LayoutAxes, Run, Study
+from haloscope.study.values import (
     ALL,
     COUNT_LIMIT,
     DEFAULT,
     LAUNCHES_LIMIT,
     NODE_LIMIT,
     TIME_LIMIT_S,
-    LayoutAxes,
-    Run,
-    Study,
 )
 
 

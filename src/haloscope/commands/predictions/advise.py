@@ -28,7 +28,7 @@ from haloscope.run.progress import Teller
 from haloscope.sites.script import MOST_MINUTES
 from haloscope.study.case import Value
 from haloscope.study.plan import no_kernel
-from haloscope.study.schema import COUNT_LIMIT, LAUNCHES_LIMIT
+from haloscope.study.values import COUNT_LIMIT, LAUNCHES_LIMIT
 
 _DESCRIPTION = """\
 Compare layouts of a kernel (nodes, tasks per node, threads per task, and which ranks share a node)

@@ -40,7 +40,7 @@ from haloscope.report.predictions.residuals import residual_tables
 from haloscope.run.campaign import campaign
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.progress import Teller
-from haloscope.study.schema import LAUNCHES_LIMIT
+from haloscope.study.values import LAUNCHES_LIMIT
 from haloscope.topics.common.table import Table
 from haloscope.topics.mapping.plan_cells import plan_cells
 
@@ -52,9 +52,8 @@ runs that the tables list without times are also simulated, unless --table or --
 
 `local` runs the study validate-local on this machine instead. Launches of a calibration alternate
 with those of solves and messages, and the calibration then predicts the solves and messages. The
-expected duration is printed first if this machine ran the study before, otherwise after the first
-launch of each case. After an interruption, run --resume continues the measurement; --from makes
-predictions from the launches that are complete.
+expected duration is printed before the first launch, or after one of each case. After an
+interruption, run --resume continues it; --from uses the launches that are complete.
 
 Values in cluster files come from data sheets, descriptions, and published cells (see set_by in the
 file). Errors of these cells are reported separately from those of predicted cells. Where a paper's

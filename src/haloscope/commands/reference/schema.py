@@ -96,7 +96,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
 
 
 def text(kind: str) -> str:
-    """The schema of a file format, as JSON."""
+    """Return the schema of a file format, as JSON."""
     schema = {"$schema": GenerateJsonSchema.schema_dialect, **SCHEMAS[kind]()}
     return json.dumps(schema, indent=1) + "\n"
 

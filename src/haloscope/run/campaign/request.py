@@ -28,15 +28,9 @@ from haloscope.study.expansion import expand
 from haloscope.study.file import Draft
 from haloscope.study.plan import Plan, nothing_runs
 from haloscope.study.program import Program
-from haloscope.study.schema import (
-    ALLOCATIONS_LIMIT,
-    LAUNCHES_LIMIT,
-    PLAN_LIMIT,
-    SEED_LIMIT,
-    Run,
-    Study,
-)
+from haloscope.study.schema import Run, Study
 from haloscope.study.settings import SETTINGS
+from haloscope.study.values import ALL, ALLOCATIONS_LIMIT, LAUNCHES_LIMIT, PLAN_LIMIT, SEED_LIMIT
 from haloscope.toolchains import library
 
 
@@ -238,14 +232,13 @@ def check_numbers(
 
 def _as_requested(study: Study, request: Request, place: Place) -> Study:
     """Return the study with the settings of the request, and "all" toolchains by name."""
-
     site = places.site_of(place)
 
     layout = None if request.layout is None else study_file.layout(request.layout)
 
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
-        if asked is not None and schema.ALL in asked:
+        if asked is not None and ALL in asked:
             asked = library.names()
         if request.device is not None:
             asked = asked or [(site and site.described.toolchain) or library.usual()]

@@ -56,7 +56,7 @@ class Precision(Stopping):
     """
 
     def __init__(self, rule: Rule, attempts: Iterable[Attempt]) -> None:
-        """attempts: existing launches, of a campaign that continues."""
+        """Create a rule. attempts: existing launches of a campaign that continues."""
         super().__init__()
         self._rule = rule
         self._samples: dict[str, list[list[float]]] = {}

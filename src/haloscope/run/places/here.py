@@ -19,7 +19,7 @@ from haloscope.run.runners.base import Runner
 from haloscope.run.runners.local import LocalRunner
 from haloscope.study.case import Case
 from haloscope.study.checks.capacity import HERE, Site
-from haloscope.study.schema import DEFAULT
+from haloscope.study.values import DEFAULT
 from haloscope.toolchains.build import Build
 from haloscope.toolchains.launching import launch
 

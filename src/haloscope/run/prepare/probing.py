@@ -138,7 +138,6 @@ def probed(
     For cases on several nodes two nodes are probed, if available. Raise UserError if a probe itself
     failed, or if the library's own choice of transport fails.
     """
-
     built = bench.built
 
     def key(case: Case) -> Probed:

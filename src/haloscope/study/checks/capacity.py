@@ -12,7 +12,7 @@ from haloscope.quantities import count
 from haloscope.study.case import Case, Layout, ranks_sharing_a_gpu
 from haloscope.study.checks.memory import Room
 from haloscope.study.known_iterations import executes, why_executed
-from haloscope.study.schema import LAUNCHES_LIMIT
+from haloscope.study.values import LAUNCHES_LIMIT
 
 
 @dataclass(frozen=True)

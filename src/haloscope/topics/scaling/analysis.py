@@ -188,7 +188,7 @@ class Law:
 
     @property
     def per_node(self) -> str:
-        """ "4 per node", if there are others."""
+        """The processes per node as "4 per node", if there are others; otherwise ""."""
         return f"{self.ppn} per node" if self.ppn else ""
 
     @property
