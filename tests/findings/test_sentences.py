@@ -137,6 +137,11 @@ SHAPES = [
                 verdict=Verdict.UNDECIDED, needed=4)],
      "undecided between 2 cores and 1 core: 2.00 s, 2.00x as fast (needs 4 launches each; "
      "efficiency 100 %)."),
+    (FindingShape.TREND, {},
+     [Claim({"cores": 2}, {"cores": 1}, estimate=ONE, share=0.95, verdict=Verdict.UNDECIDED,
+            ratio=Ratio.of(Estimate(1.9, 1.8, 2.1, 2, "range")), needed=4)],
+     "2.00 s (2 cores), 1.90x as fast as with 1 core (range 1.80 to 2.10, 2 launches; a "
+     "significance test needs 4 launches each; efficiency 95 %)."),
     (FindingShape.BREAKDOWN, {}, [
         Claim(estimate=SURE), Claim({"phase": "Pair"}, share=0.68),
         Claim({"phase": "Neigh"}, share=0.14)],

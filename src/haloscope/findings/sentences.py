@@ -204,12 +204,13 @@ def _step(finding: Finding, part: Claim) -> str:
     unshown = part.verdict in _UNSHOWN
     inverse = part.ratio.estimate.value < 1 and not rate and not unshown
     pace = "as much" if rate else "as fast" if unshown else "as long" if inverse else "faster"
+    apart = unshown and part.ratio.estimate.excludes(1.0)  # but too few launches for a test
     than = "than with" if pace == "faster" else "as with"
     sure = interval_of(part.ratio, inverse=inverse)
     efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
     cost = f"{factor(part.node_hours, inverse=True)} the node-hours" if part.node_hours else ""
     times = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)}"
-    if unshown:
+    if unshown and not apart:
         between = f"between {own} and" if own else "relative to"
         by = f"{VERDICTS[part.verdict]} {between} {words(part.reference)}"
         detail = bracketed(sure, needed(part), efficiency, cost)
@@ -218,7 +219,8 @@ def _step(finding: Finding, part: Claim) -> str:
     if rate and not with_own:
         pace, than = "that", "with"
     by = f"{times} {pace}{with_own} {than} {words(part.reference)}"
-    by += bracketed(sure, efficiency, cost)
+    test = f"a significance test {needed(part)}" if apart and part.needed else ""
+    by += bracketed(sure, test, efficiency, cost)
     return f"{value}{bracketed(own)}, {by}" if value else by
 
 

@@ -93,7 +93,7 @@ def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator
     for i, point in enumerate(points):
         measured = model.whole_s[i]
         yield (
-            label(size(model.data.remote_bytes[i]), model.data.remote_bytes[i]),
+            label(size(model.data.remote_bytes[i]), int(model.data.remote_bytes[i])),
             notebook.estimate(point.one_way, case, SECONDS),
             *(_half(times[i]) for _, times in _parts_of(model).values()),
             *_predicted(overlapped[i], measured),
