@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from found import SIMULATED
+from noted import shows
 from recorded import Raw, cases, poisson, ring, star_forest
 
 from haloscope.analysis.validation.bands import Basis
@@ -78,14 +79,14 @@ def test_a_badge_has_an_error_of_several_kernels_once() -> None:
 @pytest.mark.parametrize(
     ("nodes", "ppn", "beyond", "expected"),
     [
-        (9, 1, ("nodes", "ppn"), ", on 3 nodes with 3 processes per node)"),
-        (9, 3, ("nodes",), ", on 3 nodes)"),
-        (3, 1, ("ppn",), ", with 3 processes per node)"),
-        (3, 3, (), "published values)"),
+        (9, 1, ("nodes", "ppn"), (", on 3 nodes with", " 3 processes per node)")),
+        (9, 3, ("nodes",), (", on 3 nodes)",)),
+        (3, 1, ("ppn",), (", with 3 processes per node)",)),
+        (3, 3, (), ("published values)",)),
     ],
 )
 def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
-    nodes: int, ppn: int, beyond: tuple[str, ...], expected: str
+    nodes: int, ppn: int, beyond: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
     """Cells of nine nodes set numbers of summit; those of three alone validate sf_grid."""
     simulation = {**SIMULATED["simulation"], "cluster": "summit"}
@@ -96,25 +97,25 @@ def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
     found = trust(cases([{**raw, "clock": "simulated", "simulation": simulation}]))
 
     assert found and found.grades[0].beyond == beyond
-    assert expected in badge(found)
+    assert shows(badge(found), *expected)
 
 
 @pytest.mark.parametrize(
     ("n", "bind", "expected"),
     [
-        (4096, "spread", "published values)"),
-        (512, "spread", "published values, with n = 2,048 to 65,536)"),
-        (512, "close", "published values, with n = 2,048 to 65,536, with bind = spread)"),
+        (4096, "spread", ("published values)",)),
+        (512, "spread", ("published values, ", "with n = 2,048 to 65,536)")),
+        (512, "close", ("with n = 2,048 to 65,536, ", "published values, ", "with bind = spread)")),
     ],
 )
 def test_a_badge_names_the_mesh_and_the_placement_that_cases_do_not_have(
-    n: int, bind: str, expected: str
+    n: int, bind: str, expected: tuple[str, ...]
 ) -> None:
     simulation = {**SIMULATED["simulation"], "cluster": "stampede2"}
     raw = poisson(n, ranks=4, nodes=2, variant="textbook", clock="simulated", simulation=simulation)
     raw["layout"]["bind"] = bind
 
-    assert expected in badge(trust(cases([raw])) or pytest.fail("no trust"))
+    assert shows(badge(trust(cases([raw])) or pytest.fail("no trust")), *expected)
 
 
 def test_a_badge_names_the_file_that_a_cluster_file_is_a_copy_of() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from noted import shows
 
 from haloscope.errors import UserError
 from haloscope.papers.file import read_paper, read_rows
@@ -70,8 +71,8 @@ def test_a_bound_is_text_without_a_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("extra", "messages"),
     [
-        ("unit = 3", ["tables#1.unit: Extra inputs are not permitted"]),
-        ("resolution_s = 0", ["tables#1.resolution_s: Input should be greater than 0"]),
+        ("unit = 3", ["tables#1.unit: Extra inputs", "not permitted"]),
+        ("resolution_s = 0", ["tables#1.resolution_s: ", "greater than 0"]),
         (
             'form = { rows = ["n"], across = "m", cells = ["time"] }',
             ["unknown column 'm'", "'time_s'?"],
@@ -120,25 +121,27 @@ def test_wrong_rows_are_refused_all_at_once(tmp_path: Path, rows: str, messages:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "1.csv: the file is empty"),
-        (b"n,time_s\n1,\xb5\n", "1.csv: not UTF-8"),
-        (b'n,time_s\n1,"2\n', "1.csv: not CSV: unexpected end of data"),
-        (b"n,time_s\n1," + b"9" * 200_000 + b"\n", "1.csv: not CSV: field larger than"),
-        (b"n,time_s\n1,-1\n", "1.csv:2: time_s is '-1'\n    must be at least 0 s"),
-        (b"n,time_s\n1,nan\n", "1.csv:2: time_s is 'nan'\n    must be a finite number"),
-        (b"n,time_s\n1,1e999\n", "1.csv:2: time_s is '1e999'\n    must be a finite number"),
-        (b"n,time_s\n1," + b"1" * 5000 + b"\n", "must be a finite number"),
-        (b"n,time_s\n" + b"1" * 5000 + b",1\n", "must be of type integer"),
+        (b"", ("1.csv: ", "file is empty")),
+        (b"n,time_s\n1,\xb5\n", ("1.csv: not UTF-8",)),
+        (b'n,time_s\n1,"2\n', ("1.csv: not CSV: ", "unexpected end of data")),
+        (b"n,time_s\n1," + b"9" * 200_000 + b"\n", ("1.csv: not CSV: ", "field larger than")),
+        (b"n,time_s\n1,-1\n", ("1.csv:2: time_s is '-1'\n", "at least 0 s")),
+        (b"n,time_s\n1,nan\n", ("1.csv:2: time_s is 'nan'\n", "a finite number")),
+        (b"n,time_s\n1,1e999\n", ("1.csv:2: time_s is '1e999'\n", "a finite number")),
+        (b"n,time_s\n1," + b"1" * 5000 + b"\n", ("a finite number",)),
+        (b"n,time_s\n" + b"1" * 5000 + b",1\n", ("of type integer",)),
     ],
     ids=lambda text: str(text[:30]),
 )
-def test_a_table_that_no_paper_has_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_table_that_no_paper_has_is_refused(
+    tmp_path: Path, content: bytes, message: tuple[str, ...]
+) -> None:
     path = write_paper(tmp_path / "p")
     (path.parent / "1.csv").write_bytes(content)
     file = read_paper(path)
     with pytest.raises(UserError) as error:
         read_rows(path.parent / "1.csv", file.tables[0], file.columns)
-    assert message in str(error.value)
+    assert shows(str(error.value), *message)
 
 
 def test_what_may_be_below_0_says_so(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
     folder = ResultFolder(tmp_path / "x")
     folder.create('title = "x"\n[[runs]]\nkernel = "poisson_cg"\n', plan)
     append(folder.records, poisson(512))
-    with pytest.raises(UserError, match="has no case to predict"):
+    with pytest.raises(UserError, match="no case to predict"):
         validate(folder.path, Teller(Console(stderr=True)))
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from noted import shows
 from pytest import approx
 
 from haloscope.analysis.validation.statements import scored
@@ -163,5 +164,5 @@ def test_a_table_of_variability_has_that_of_the_runs_with_as_many_tasks() -> Non
 def test_what_no_simulation_decides_has_a_reason() -> None:
     found = {one.statement.id: one.undecided for one in scored(PAPER, [])}
     assert all(found.values())
-    assert found["lammps-eagle-turn"].startswith("table 1: a list of runs")
-    assert "no table contains its cells" in found["hops-vary"]
+    assert found["lammps-eagle-turn"].startswith("table 1: a list of")
+    assert shows(found["hops-vary"], "no table ", "its cells")

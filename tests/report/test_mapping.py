@@ -7,7 +7,7 @@ from typing import Any
 
 from found import found
 from made import panels
-from noted import shows
+from noted import noted, shows
 from pytest import approx
 from recorded import bad, cases, poisson
 
@@ -89,7 +89,7 @@ def test_published_times_of_the_same_cluster_stand_in_the_figure_of_what_is_like
     def curves(host: str) -> dict[str, list[tuple[float, float]]]:
         (figure,) = figures.build("mapping", cases(transposes()), context(host))
         (panel,) = panels(figure)
-        assert ("relative to their fewest nodes" in figure.notes[0]) == (host == "eagle")
+        assert ("their fewest nodes" in figure.notes[0]) == (host == "eagle")
         return {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
 
     own = curves("eagle")
@@ -111,7 +111,7 @@ def test_a_published_percentage_stands_at_the_nodes_that_the_paper_planned() -> 
     (minife,) = (one for one in panel.curves if one.label == "2,048 tasks, minife, published")
     assert [(mark.x, mark.y) for mark in minife.marks] == [(512, 3.5)]
     assert minife.published
-    assert any("relative to the shorter time" in note for note in figure.notes)
+    assert noted(figure, "relative to ", "the shorter time")
 
 
 def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
@@ -127,7 +127,7 @@ def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
     assert shown["2048", "167, 12 or 13 each"][-2:] == ["1982 s", "1.41 ×"]
     published = [*["–"] * 4, "bigfft", "–", "more than about 2.40 ×"]
     assert shown["more than 256", "the most"] == published
-    assert any("relative to the shorter time" in note for note in table.notes)
+    assert noted(table, "relative to ", "the shorter time")
     assert any("of the published runs" in note for note in table.notes)
     assert not any("of the published runs" in note for note in halos.notes)
     assert [cell.text for cell in halos.rows[-1]] == [

@@ -53,13 +53,12 @@ def test_libraries_are_tested_against_the_fastest_size_by_size() -> None:
 
 def test_an_interval_beside_another_verdict_is_explained() -> None:
     """Six launches each never overlap: too few for a test among 24, and enough for an interval."""
-    apart = "Intervals are for single comparisons; p is corrected for all of them"
 
     def notes(launches: int) -> bool:
         ours = [pingpong(launch=k) for k in range(launches)]
         theirs = [slower(pingpong(launch=k, toolchain=WITH), 2.0) for k in range(launches)]
         (table,) = build("libraries", [*ours, *theirs])
-        return any(apart in note for note in table.notes)
+        return noted(table, "for single comparisons; p", "p is corrected")
 
     assert [notes(launches) for launches in (5, 6, 8)] == [False, True, False]
 
@@ -114,7 +113,7 @@ def test_a_warmup_that_is_found_is_left_out_and_told() -> None:
     (case,) = cases(raws)
     assert case.times_s == [1e-6] * 6
     text = method(case.launches, [case], {})
-    assert shows(text, "Warm-up was found in 1 of 1 series", "excluded warm-up: 1.")
+    assert shows(text, "Warm-up was found", " in 1 of 1 series", "excluded warm-up: 1.")
     assert not any(
         "Warm-up was found" in line for line in method(case.launches[:5], cases(raws[:5]), {})
     )

@@ -137,12 +137,12 @@ def test_results_without_a_value_share_a_row() -> None:
 def test_parts_are_listed_at_the_least_and_the_largest_size_and_all_on_demand() -> None:
     raw = star_forest("sf_grid")
     shown: dict[bool, list[list[str]]] = {}
-    title = "parts of a step, each measured separately"
     for whole in (False, True):
         out = StringIO()
         Console(file=out, width=100).print(record_view(Record.of(raw), whole=whole))
-        words = [line.split() for line in out.getvalue().splitlines()]
-        shown[whole] = words[words.index(title.split(" ")) + 1 :]
+        lines = [line.strip() for line in out.getvalue().splitlines()]
+        (title,) = (n for n, line in enumerate(lines) if line.startswith("parts of a step"))
+        shown[whole] = [line.split() for line in lines[title + 1 :]]
 
     header, first = shown[False][:2]
     assert header == ["part", "32", "B", "512", "B"]

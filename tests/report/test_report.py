@@ -157,7 +157,7 @@ def test_what_was_left_out_is_on_the_page(folder: Path) -> None:
     missing = composed(folder).warnings[0]
     assert missing.caveats == (Caveat.INCOMPLETE,)
     assert [part.count for part in missing.parts] == [1, 1]
-    assert shows(text, "1 of 6 launches ran out of time: ", "after 600 s")
+    assert shows(text, "1 of 6 launches", " ran out of time: ", "after 600 s")
 
 
 def test_every_colour_of_a_figure_has_its_counterpart_in_the_dark(folder: Path) -> None:
@@ -271,9 +271,10 @@ def test_the_latex_report_compiles(folder: Path, tmp_path: Path) -> None:
 
 
 def test_latex_has_a_spelling_for_every_sign() -> None:
-    assert escape("a_b & 5 % ≤ 3 µs … × † ¶ 雪") == (
-        r"a\_b \& 5 \% $\le$ 3 $\mu$s \ldots{} $\times$ $\dagger$ \P{} ?"
-    )
+    assert escape("a_b & 5 % ≤ 3 µs … × † ¶ 雪").split() == [
+        *(r"a\_b", r"\&", "5", r"\%", r"$\le$", "3", r"$\mu$s"),
+        *(r"\ldots{}", r"$\times$", r"$\dagger$", r"\P{}", "?"),
+    ]
 
 
 def test_latex_keeps_options_as_they_are_typed_and_breaks_what_is_too_long() -> None:

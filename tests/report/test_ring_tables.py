@@ -160,7 +160,7 @@ def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() 
     assert said.parts[0].verdict is Verdict.DISAGREES
     assert of("orfeo-thin", 1.7)[1].parts[0].verdict is Verdict.AGREES
     elsewhere, said = of("stampede2")
-    assert any("Published values of ORFEO (orfeo-mpi-report" in note for note in elsewhere.notes)
+    assert noted(elsewhere, "Published values of ORFEO", " ORFEO (orfeo-mpi-report")
     assert not any(part.published for part in said.parts)
 
 
@@ -198,8 +198,8 @@ def test_levels_of_a_ring_follow_one_another() -> None:
 
 def test_one_number_of_ranks_gives_no_latency() -> None:
     (alone,) = build("ring", [of_ring(2, 0)])
-    why = "No latency by level: measured with only one number of processes."
-    assert (alone.id, why in alone.notes) == ("ring", True)
+    assert alone.id == "ring"
+    assert noted(alone, "No latency by level: ", "one number of processes.")
 
 
 def test_a_simulated_rank_alone_takes_no_time_and_is_in_no_fit() -> None:
@@ -235,9 +235,8 @@ def test_a_line_that_no_ring_can_have_is_said_wherever_it_is_shown() -> None:
     (figure,) = draw("ring", raws)
     _, levels = found(topic, raws)
 
-    doubt = "other-socket: the line gives −168 µs for 0 ranks, less than the time of its messages"
-    assert any(doubt in note for note in latencies.notes)
-    assert any(doubt in note for note in figure.notes)
+    for item in (latencies, figure):
+        assert noted(item, "other-socket: ", " −168 µs for 0 ranks, less", "time of its messages")
     assert Caveat.DOUBTFUL_FIT in levels.caveats
 
 

@@ -230,7 +230,8 @@ def test_parts_are_added_up_beside_the_whole() -> None:
     assert summed[4] > 1.05 * added[4]  # type: ignore[operator]
     notes = " ".join(table.notes)
     assert "closer to the maximum" in notes
-    assert re.search("longer than the scatter up to [45].* shorter for larger sizes", notes)
+    assert "longer than the scatter" in notes
+    assert re.search("scatter up to [45].* shorter", notes)
     assert "reduce unpack, fitted" in notes
     assert "leave a barrier" not in notes
 
@@ -272,7 +273,7 @@ def test_parts_that_do_not_add_up_to_the_whole_tell_nothing_of_overlap() -> None
 
     notes = " ".join(table.notes)
     assert "overlap cannot be determined." in notes
-    assert "do not explain the whole" in notes
+    assert "not explain the whole" in notes
     assert "while the rank copies" not in notes
 
 
@@ -328,7 +329,7 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     assert [(bar.name, bar.outer) for bar in first.bars[:3]] == [
         ("pack", False), ("wait", False), ("exchange", True),
     ]  # fmt: skip
-    assert shows(figure.alt, " 2 ranks ", "Longest: wait (8 B) and wait (32 KiB).")
+    assert shows(figure.alt, " 2 ranks ", "Longest: wait (8 B) and", " wait (32 KiB).")
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
     assert "Thin bars" in figure.notes[0] and "Clocks agree within 400 ns." in figure.notes[1]
@@ -402,8 +403,10 @@ def test_a_timeline_that_ends_before_its_step_says_so() -> None:
         return figure
 
     cut, whole = drawn(3), drawn(4)
-    assert shows(" ".join(cut.notes), "first 3 phases", "(8 B: at 900 ns; 32 KiB: at 900 ns)")
-    assert cut.alt.endswith("Cut off 32 KiB: at 900 ns.")
+    assert shows(
+        " ".join(cut.notes), "first 3 phases", "(8 B: at 900 ns; 32", "; 32 KiB: at 900 ns)"
+    )
+    assert shows(cut.alt, "Cut off 32 KiB: ") and cut.alt.endswith(" 32 KiB: at 900 ns.")
     panel = cut.panels[0]
     assert isinstance(panel, Gantt)
     assert dict(panel.ends) == pytest.approx({0: 900, 1: 900})

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from made import panels
+from noted import noted
 from pytest import approx
 from recorded import cases, poisson
 
@@ -78,7 +79,6 @@ def test_what_was_published_of_the_same_program_is_told() -> None:
 
     (table,) = tables.build("variability", cases(raws), Context(paper=paper))
 
-    expected = "Published for lammps, release 2016-11: ±11.8 % with 216 tasks"
-    assert any(expected in note for note in table.notes)
+    assert noted(table, "Published for lammps, release", "release 2016-11: ±11.8 % with 216 tasks")
     (other,) = tables.build("variability", cases(launched(TIMES)), Context(paper=paper))
     assert not any("Published" in note for note in other.notes)

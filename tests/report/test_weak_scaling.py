@@ -177,5 +177,5 @@ def test_a_whole_solve_is_told_of_where_there_is_one() -> None:
         (table,) = tables.build("one_node", cases(raws), context)
         return " ".join(table.notes)
 
-    assert "fe_heat is a complete solve" in notes("fe_heat")
+    assert shows(notes("fe_heat"), "fe_heat is ", "a complete solve")
     assert notes("fft_pencil").endswith("the number of steps.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from found import SIMULATED, every, found
+from noted import shows
 from recorded import (
     MACHINE,
     Raw,
@@ -103,7 +104,7 @@ def test_errors_of_relative_times_say_over_what() -> None:
 
     (known,) = found(quality.simulation, [raw])
 
-    assert "relative to the time on other nodes" in known.parts[0].published[0].text
+    assert shows(known.parts[0].published[0].text, "relative to ", "other nodes")
 
 
 HYBRID = {"machine": {"topology": {**MACHINE["topology"], "kind": ["0-3", "4-7"]}}}
@@ -154,7 +155,7 @@ def test_launches_of_one_name_under_different_conditions_are_warned_of(
 
 
 def test_launches_after_an_accepted_change_are_warned_of() -> None:
-    change = "cluster file of the node model: a -> b"
+    change = "node model: a -> b"
 
     (one,) = found(quality.mixed, [poisson(64), poisson(64, launch=1, changed=[change])])
 
