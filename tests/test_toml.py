@@ -57,6 +57,10 @@ def test_no_reader_of_toml_stumbles(
     assert why in first.what
 
 
+def translation(error: ValidationError) -> str:
+    return toml.translated("a.toml", error.errors()[0], (), "correct it").what
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -72,7 +76,7 @@ def test_no_reader_of_toml_stumbles(
 def test_an_invalid_value_is_shown_with_its_type(value: object, shown: str) -> None:
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(Annotated[None, Field()]).validate_python(value)
-    assert toml.invalid(caught.value.errors()[0]).endswith(f", got {shown}")
+    assert translation(caught.value).endswith(f", got {shown}")
 
 
 @pytest.mark.parametrize(
@@ -82,13 +86,14 @@ def test_an_invalid_value_is_shown_with_its_type(value: object, shown: str) -> N
         (Annotated[int, Field(ge=1)], 0, "must be greater than or equal to 1"),
         (Literal["a", "b"], "c", "must be 'a' or 'b'"),
         (Model, 1, "must be a table"),
+        (tuple[int, ...], 1, "must be a list"),
         (Annotated[list[int], Field(min_length=1)], [], "must have at least 1 item"),
     ],
 )
 def test_a_rule_of_pydantic_s_reads_as_one_of_ours(kind: Any, value: object, rule: str) -> None:
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(kind).validate_python(value, strict=True)
-    assert toml.invalid(caught.value.errors()[0]).startswith(f"{rule}, got ")
+    assert translation(caught.value).startswith(f"{rule}, got ")
 
 
 def test_what_is_wrong_is_told_all_at_once_and_what_is_not_is_read(tmp_path: Path) -> None:

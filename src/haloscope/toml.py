@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haloscope.errors import Problem, UserError, dotted, guess
+from haloscope.errors import Problem, UserError, dotted, guess, nearest
 from haloscope.paths import conversion, opened, require_utf8
 
 if TYPE_CHECKING:
@@ -107,7 +107,23 @@ def _problem(path: Path, where: tuple[int | str, ...], what: str, remedy: str) -
     return Problem(f"{path}: {dotted([*shown])}".rstrip(": "), what, remedy)
 
 
-def invalid(detail: ErrorDetails) -> str:
+def translated(
+    where: str, detail: ErrorDetails, keys: Iterable[str], remedy: str, allowed: str = ""
+) -> Problem:
+    """Return a validation error of a user's file as a problem.
+
+    keys: all keys of the table with the error. remedy: the allowed values of the key. allowed: a
+    text with allowed words in quotes, in addition to those of the error.
+    """
+    if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        key = str(detail["loc"][-1])
+        return Problem(where, f"unknown key '{key}'", nearest(key, [*keys]))
+    if detail["type"] == "missing":
+        return Problem(where, "this key is missing", remedy)
+    return Problem(where, _invalid(detail), _guess_of(detail, allowed) + remedy)
+
+
+def _invalid(detail: ErrorDetails) -> str:
     """Return what is wrong with a value, as in 'must be a valid integer, got the string "5"'."""
     rule = re.sub(r"^Value error, ", "", detail["msg"])
     for pattern, plain in _RULES:
@@ -116,10 +132,12 @@ def invalid(detail: ErrorDetails) -> str:
 
 
 _RULES = (
-    (r"^(Input|String|List|Dictionary|Value) should ", "must "),
-    (r"a valid dictionary( or instance of \w+)?", "a table"),
+    (r"^(Input|String|List|Tuple|Dictionary|Value) should ", "must "),
+    (r"a (valid )?dictionary( or (an )?instance of \w+)?", "a table"),
+    (r"a valid (tuple|list)", "a list"),
     (r"dictionary", "table"),
     (r" after validation, not \d+", ""),
+    (r", unable to .*", ""),
     (r"match pattern '.*'", "match a pattern"),
 )
 """_RULES convert pydantic's sentences into ours: (pattern, replacement)."""
@@ -145,7 +163,7 @@ def worth_reporting(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
     return [one for one in details if one["type"] != "too_short" or one["loc"] not in inside]
 
 
-def guess_of(detail: ErrorDetails, description: str = "") -> str:
+def _guess_of(detail: ErrorDetails, description: str) -> str:
     """Return "did you mean 'WORD'? " for an invalid string, or "" if no allowed word is near."""
     if not isinstance(wrong := detail["input"], str):
         return ""

@@ -104,7 +104,7 @@ def test_a_number_that_is_tried_larger_is_set_by_the_same_cells() -> None:
             "",
             "no cell has n = 32",
         ),
-        ('paper = "hpcf-2018-10", tables = []', "#1.tables", "[] is not allowed"),
+        ('paper = "hpcf-2018-10", tables = []', "#1.tables", "at least 1"),
         ('paper = "hpcf-2018-10", tables = ["4.1"], table = "x"', "#1.table", "unknown key"),
     ],
 )
@@ -113,9 +113,9 @@ def test_cells_that_were_not_published_are_refused(
 ) -> None:
     old = 'source = "HPCF-2018-10, section 4" }'
     path, error = refused(tmp_path, (old, f"{old[:-2]}, set_by = [{{ {cells} }}] }}"))
-    assert [(problem.where, problem.what) for problem in error.problems] == [
-        (f"{path}: node.clock_ghz.set_by{key}", what)
-    ]
+    (problem,) = error.problems
+    assert problem.where == f"{path}: node.clock_ghz.set_by{key}"
+    assert what in problem.what
 
 
 def test_one_value_needs_no_list(tmp_path: Path) -> None:

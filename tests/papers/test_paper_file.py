@@ -71,8 +71,13 @@ def test_a_bound_is_text_without_a_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("extra", "messages"),
     [
-        ("unit = 3", ["tables#1.unit: Extra inputs", "not permitted"]),
-        ("resolution_s = 0", ["tables#1.resolution_s: ", "greater than 0"]),
+        ("unit = 3", ["tables#1.unit: unknown key", "resolution_s, speedups"]),
+        ("resolution_s = 0", ["tables#1.resolution_s: ", "greater than 0", "docs/schemas"]),
+        ('form = { rows = "n", acros = "n" }', ["form.rows: ", "'across'? known: across, cells"]),
+        ("form = 3", ["tables#1.form: must be a table"]),
+        ("machines = [{ cluster = 1 }]", ["machines#1.cluster: ", "known: cluster_file, where"]),
+        ("[columns.m]\ntyp = 3", ["columns.m.typ: ", "'type'? known: meaning, printed"]),
+        ("[columns.m]\ntype = 'int'", ["columns.m.type: ", "'real'", "did you mean 'integer'?"]),
         (
             'form = { rows = ["n"], across = "m", cells = ["time"] }',
             ["unknown column 'm'", "'time_s'?"],

@@ -123,15 +123,10 @@ def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[P
 
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:
-    *inside, key = detail["loc"]
-    where, table = f"{path}: {dotted(detail['loc'])}", _table(inside)
-    if detail["type"] == "extra_forbidden":
-        known = [name for name in table.model_fields if (table, name) != (Cluster, "name")]
-        return Problem(where, "unknown key", nearest(str(key), known))
-    expected = _expected(table, detail["loc"])
-    if detail["type"] == "missing":
-        return Problem(where, "is missing", expected)
-    return Problem(where, f"{detail['input']!r} is not allowed", toml.guess_of(detail) + expected)
+    table = _table(detail["loc"][:-1])
+    known = [name for name in table.model_fields if (table, name) != (Cluster, "name")]
+    where, expected = f"{path}: {dotted(detail['loc'])}", _expected(table, detail["loc"])
+    return toml.translated(where, detail, known, expected)
 
 
 def _table(location: Sequence[int | str]) -> type[BaseModel]:
@@ -149,11 +144,12 @@ def _model(annotation: Any) -> type[BaseModel] | None:
 
 
 def _expected(table: type[BaseModel], location: Location) -> str:
-    keys = [part for part in location if isinstance(part, str)]
-    if keys[-1] not in table.model_fields:
+    keys = [str(part) for part in location if isinstance(part, str)]
+    key = next((part for part in reversed(keys) if part in table.model_fields), None)
+    if key is None:
         return "give a table"
-    annotation = table.model_fields[keys[-1]].annotation
-    of = keys[-2] if table is Quantity else keys[-1]
+    annotation = table.model_fields[key].annotation
+    of = keys[-2] if table is Quantity else key
     unit = f" of {found[0]}" if (found := unit_of(of)) else ""
     if (inner := _model(annotation)) is Quantity:
         return f'give a number{unit} and its source: {{ value = ..., source = "..." }}'
@@ -166,7 +162,7 @@ def _expected(table: type[BaseModel], location: Location) -> str:
         several = get_origin(annotation) is tuple and not isinstance(location[-1], int)
         many = f"a list, as [[{dotted(location)}]] before each table, " if several else "a table "
         return f"give {many}with at least {', '.join(needed)}"
-    if keys[-1] == "source":
+    if key == "source":
         return (
             "give the source of these numbers: a data sheet, a paper, or assumed, with the reason"
         )
@@ -177,4 +173,6 @@ def _expected(table: type[BaseModel], location: Location) -> str:
     if annotation is int:
         least = 0 if table.__name__ == "Protocol" else 1
         return f"give an integer{unit} from {least}"
-    return f"give a number{unit} above 0"
+    if table is Quantity:
+        return f"give a number{unit} above 0"
+    return f"expected {table.model_fields[key].description}"

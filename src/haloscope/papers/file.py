@@ -21,6 +21,7 @@ from pydantic import (
     StrictStr,
     ValidationError,
 )
+from pydantic_core import ErrorDetails
 
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
@@ -125,7 +126,8 @@ def read_paper(path: Path) -> PaperFile:
     try:
         paper = PaperFile.model_validate(toml.read(path, "give the file of a paper")[1])
     except ValidationError as error:
-        raise UserError([_problem(path, dict(one)) for one in error.errors()]) from error
+        details = toml.worth_reporting(error.errors())
+        raise UserError([_problem(path, one) for one in details]) from error
     problems = list(_inconsistencies(path, paper))
     if problems:
         raise UserError(problems)
@@ -183,11 +185,23 @@ def _value(text: str, column: PublishedColumn) -> PublishedValue:
     return int(text) if column.type == "integer" else float(text)
 
 
-def _problem(path: Path, error: Mapping[str, object]) -> Problem:
-    location = error["loc"]
-    assert isinstance(location, tuple)
-    where = f"{path}: {dotted(location)}"
-    return Problem(where, str(error["msg"]), "the keys are described in haloscope/papers/file.py")
+def _problem(path: Path, detail: ErrorDetails) -> Problem:
+    where, remedy = f"{path}: {dotted(detail['loc'])}", "see the keys in docs/schemas/paper.json"
+    return toml.translated(where, detail, _keys(detail["loc"]), remedy)
+
+
+def _keys(location: tuple[int | str, ...]) -> list[str]:
+    """Return all keys of the table that contains a location's last key."""
+    inside = {"form": Form, "speedups": Speedups, "machines": TableMachine}
+    owner: type = PaperFile
+    match location:
+        case ("columns", _, _):
+            owner = PublishedColumn
+        case ("tables", _, str(part), *_, _) if part in inside:
+            owner = inside[part]
+        case ("tables", _, _):
+            owner = TableFile
+    return [name for name in owner.__annotations__ if not name.startswith("_")]
 
 
 def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:

@@ -211,11 +211,6 @@ def _of_checks(file: Path, said: ProgramFile) -> Iterator[Problem]:
 def _problem(file: Path, detail: ErrorDetails) -> Problem:
     model, place, description = _described(detail["loc"])
     where = f"{file}: {dotted(place)}".rstrip(": ")
-    key = str(place[-1]) if place else ""
-    if detail["type"] == "extra_forbidden":
-        return Problem(where, f"unknown key '{key}'", nearest(key, [*model.model_fields]))
-    if detail["type"] == "missing":
-        return Problem(where, "this key is missing", f"expected {description}")
     if detail["type"] == "rule":
         return Problem(where, detail["msg"], "correct this table (see docs/programs.md)")
     if detail["type"] == "pattern":
@@ -224,8 +219,8 @@ def _problem(file: Path, detail: ErrorDetails) -> Problem:
     if place and place[-1] == "[key]":
         remedy = "use lower-case letters, digits, and _, with a letter first"
         return Problem(f"{file}: {dotted(place[:-1])}", "invalid name", remedy)
-    hint = toml.guess_of(detail, description)
-    return Problem(where, toml.invalid(detail), f"{hint}expected {description}")
+    remedy = f"expected {description}"
+    return toml.translated(where, detail, model.model_fields, remedy, description)
 
 
 def _distinct(problems: Iterator[Problem]) -> list[Problem]:

@@ -123,14 +123,9 @@ def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
 def _problem(path: Path, detail: ErrorDetails) -> Problem:
     """Translate one of pydantic's errors."""
     place = [part for part in detail["loc"] if part != "[key]"]
-    where = f"{path}: {dotted(place)}"
     table: type[BaseModel] = Partition if place[0] == "partitions" and len(place) > 1 else BatchSite
     names = [name for name in table.model_fields if (table, name) != (BatchSite, "name")]
-    if detail["type"] == "extra_forbidden":
-        return Problem(where, "unknown key", nearest(str(place[-1]), names))
     key = next((str(part) for part in reversed(place) if part in names), None)
     field = table.model_fields[key] if key else BatchSite.model_fields["partitions"]
-    expected = f"expected {field.description}"
-    if detail["type"] == "missing":
-        return Problem(where, "this key is missing", expected)
-    return Problem(where, toml.invalid(detail), toml.guess_of(detail) + expected)
+    where = f"{path}: {dotted(place)}"
+    return toml.translated(where, detail, names, f"expected {field.description}")

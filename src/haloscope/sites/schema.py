@@ -151,7 +151,8 @@ class BatchSite(_Table):
     template: str | None = Field(None, description="the path of your own template of a job script")
     environment: dict[_Variable, str] = Field(
         default_factory=dict,
-        description="environment variables that the commands of Slurm need, such as SLURM_CONF",
+        description="environment variables that the commands of Slurm need, such as SLURM_CONF; "
+        "their names begin with SLURM_ or MUNGE_",
     )
     shared_cores: PositiveInt | None = Field(
         None,

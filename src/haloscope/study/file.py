@@ -117,10 +117,6 @@ def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = (
     where = f"{path}: {dotted(location)}"
     model, description = _described((*inside, *location))
     key = next((part for part in reversed(location) if isinstance(part, str)), "")
-    if detail["type"] == "extra_forbidden":
-        return Problem(where, f"unknown key '{key}'", nearest(key, [*model.model_fields]))
-    if detail["type"] == "missing":
-        return Problem(where, f"the key '{key}' is missing", f"expected {description}")
     if detail["type"] == "cap":
         remedy = "also set 'precision' (such as 0.02), or remove them"
         return Problem(str(path), f"{detail['msg']} requires 'precision'", remedy)
@@ -133,8 +129,8 @@ def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = (
     if detail["type"] == "cases":
         what = f"the run expands to {detail['msg']} cases, more than the limit of {CASES_LIMIT:,}"
         return Problem(where, what, "give fewer values, or split the run into several studies")
-    hint = toml.guess_of(detail, description)
-    return Problem(where, toml.invalid(detail), f"{hint}expected {description}")
+    remedy = f"expected {description}"
+    return toml.translated(where, detail, model.model_fields, remedy, description)
 
 
 def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:
