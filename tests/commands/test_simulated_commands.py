@@ -72,12 +72,12 @@ def test_the_answers_that_are_asked_for_are_verified(
         (
             "execute = true",
             "verified",
-            "unknown until the first launches end; forecasts: 2 unknown",
+            ("unknown until ", "; forecasts: 2 unknown"),
         ),
         (
             'transports = ["tcp"]',
-            "(cannot run here: transport 'tcp'",
-            "1 launch to run",
+            "here: transport 'tcp'",
+            ("1 launch to run",),
         ),
     ],
 )
@@ -87,12 +87,12 @@ def test_a_dry_run_says_what_will_be_verified_and_what_can_not_run(
     capsys: pytest.CaptureFixture[str],
     key: str,
     once: str,
-    more: str,
+    more: tuple[str, ...],
 ) -> None:
     assert haloscope("run", study_file(STUDY + key), "--on", "stampede2", "--dry-run") == 0
     out = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert out.count(once) == 1
-    assert more in out
+    assert shows(out, *more)
 
 
 def test_a_dry_run_forecasts_each_case_once(
@@ -239,31 +239,35 @@ def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) ->
     [
         (
             ["n=64", "--nodes", 4096],
-            r"--nodes: 4096 .*\n.* 1,736,",
+            (r"--nodes: 4096 .*\n.* 1,736,",),
         ),
         (
             ["n=64", "--ranks", 49],
-            "--ranks, --ppn, --nodes, --threads: 49 ranks .* 48 cores\n.*more nodes$",
+            ("--ranks, --ppn, --nodes, --threads: ", ": 49 ranks .* 48 cores\n.*more nodes$"),
         ),
         (
             ["n=262144"],
-            "params: fake n=262144, 1 rank .* 512 GiB .* 192 GiB\n.*n=160529.*more nodes$",
+            (
+                "params: fake n=262144, 1 rank ",
+                " 512 GiB .* 192 GiB\n.*n=160529.*more nodes$",
+            ),
         ),
         (
             ["--transport", "tcp"],
-            "once: .*\n.*'tcp'",
+            ("once: .*\n.*'tcp'",),
         ),
         (
             ["--placement", "same-core"],
-            "'other-node'",
+            ("'other-node'",),
         ),
     ],
 )
 def test_once_refuses_what_a_cluster_has_not(
-    haloscope: Run, options: list[object], why: str
+    haloscope: Run, options: list[object], why: tuple[str, ...]
 ) -> None:
-    with pytest.raises(UserError, match=why):
+    with pytest.raises(UserError) as refused:
         haloscope("once", "fake", "--on", "stampede2", *options)
+    assert [one for one in why if not re.search(one, str(refused.value))] == []
 
 
 def test_the_list_has_cluster_files_that_can_t_be_read(
@@ -284,9 +288,9 @@ def test_clusters_are_listed_with_what_they_are(
 ) -> None:
     assert haloscope("cluster", "list") == 0
     lines = capsys.readouterr().out.splitlines()
-    rows = {line.split()[0]: " ".join(line.split()) for line in lines if line[0] != " "}
-    assert rows["cluster"] == "cluster nodes cores memory network"
-    assert rows["eagle"] == "eagle 1,008 28 64 GiB InfiniBand FDR, 56 Gbit/s"
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line[0] != " "}
+    assert rows["cluster"] == ["nodes", "cores", "memory", "network"]
+    assert " ".join(rows["eagle"]) == "1,008 28 64 GiB InfiniBand FDR, 56 Gbit/s"
     assert {*cluster_file.ready()} == {*rows} - {"cluster"}
 
 

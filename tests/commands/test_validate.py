@@ -66,9 +66,9 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     page = (report / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
     assert shows(page, ": hpcf-2018-10, simulated on stampede2")
     assert "Published table 4.1: n = 16384, seconds" in page
-    predicted = "Prediction error, table 4.1, simulated on stampede2: median of 5 predictions"
-    assert f"{predicted} 0.1 % and largest 0.1 %" in page
-    assert "6 predictions against published values: 6 within 10 %." in page
+    errors = (" of 5 predictions 0.1 % ", "and largest 0.1 %")
+    assert shows(page, ", table 4.1, simulated on stampede2: median", *errors)
+    assert shows(page, "6 predictions against published ", ": 6 within 10 %.")
     assert "<p>Nothing.</p>" in page and "MPI libraries and compilers" not in page
     assert (report / "figures" / "predicted-predicted-s.svg").exists()
     assert (report / "figures" / "predicted-ratio-s.svg").exists()
@@ -86,11 +86,11 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert main([*command, "--out", str(tmp_path / "again")]) == 1
     text = (tmp_path / "again" / "report.md").read_text(encoding="utf-8")
     assert "8 predictions." in text and "6 predictions against published values: 6 " in text
-    assert "- Not simulated: 1 cell: no room" in text
+    assert shows(text, "- Not simulated: 1 cell", " 1 cell: no room")
     assert shows(text, "not drawn: 2 cells", "digit", "; 1 would")
     out = " ".join(capsys.readouterr().out.split())
     assert "not simulated: no room" in out
-    assert shows(out, "2 cells have too few digits", ": 1 would be ")
+    assert shows(out, "2 cells have ", "few digits", ": 1 would be ")
     lines = (tmp_path / "cells.csv").read_text().splitlines()
     assert lines[0].endswith(",published,predicted,predicted_note,error,naive,null_model,sets")
     assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,,,,node.memory"
@@ -152,7 +152,7 @@ def test_replicates_have_their_interval_beside_the_published_time(
     out = " ".join(capsys.readouterr().out.split())
     assert "[52,000, 53,000]" in out
     assert shows(out, "medians of 7", "simulated replicates")
-    assert "(--spread or the cluster file)" in out
+    assert shows(out, "(--spread ", "cluster file)")
     head, first = (tmp_path / "cells.csv").read_text().splitlines()
     assert "predicted,low,high,error" in head
     assert "52240.0,52000.0,53000.0" in first
@@ -201,8 +201,8 @@ def test_assumed_numbers_are_told_with_what_they_move(
         f"  {number.where} = {number.value:g}\n    median 5.0 %, maximum −25.0 % at {keys}\n" in out
     )
     assert number.source.split(":")[0] in out
-    others = "not varied (not a number): mpi.collectives.allreduce, mpi.collectives.reduce"
-    assert others in " ".join(out.split())
+    others = "(not a number): mpi.collectives.allreduce"
+    assert shows(" ".join(out.split()), "not varied (", others, "allreduce, mpi.collectives.reduce")
     fixed = "factor): node.memory.store_cost = 1, "
     assert fixed in " ".join(out.split())
     assert "mpi.send_overhead_s = 0, mpi.receive_overhead_s = 0" in " ".join(out.split())
@@ -267,17 +267,17 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
     ]
     made = validating.of_paper("A", cells, [], [], {"X": ["thin"], "XI": ["gpu"]})
 
-    assert made.title == "A, simulated on gpu and thin"
-    assert [(found.question, found.parts[0].share) for found in made.findings] == [
-        ("Prediction error, table X, simulated on thin, each", pytest.approx(0.1)),
-        ("Prediction error, table X, simulated on thin, all", 0.0),
-        ("Prediction error, table XI, simulated on gpu", pytest.approx(0.05)),
-        ("Prediction error, section 5.4", pytest.approx(0.1)),
+    assert shows(made.title, "A, simulated on ", "on gpu and thin")
+    assert [(*found.question.split(", "), found.parts[0].share) for found in made.findings] == [
+        ("Prediction error", "table X", "simulated on thin", "each", pytest.approx(0.1)),
+        ("Prediction error", "table X", "simulated on thin", "all", 0.0),
+        ("Prediction error", "table XI", "simulated on gpu", pytest.approx(0.05)),
+        ("Prediction error", "section 5.4", pytest.approx(0.1)),
     ]
     first, second = made.figures
-    assert [first.title, second.title] == [
-        "Predicted / published, in MLUP/s, each",
-        "Predicted / published, in MLUP/s, all",
+    assert [one.title.split(", ") for one in made.figures] == [
+        ["Predicted / published", "in MLUP/s", "each"],
+        ["Predicted / published", "in MLUP/s", "all"],
     ]
     over, ratio = panels(first)
     assert [(mark.low, mark.high) for mark in over.curves[-1].marks] == [(420.0, 444.0)]
@@ -413,7 +413,7 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
     )
     assert shows(text, "rank-based interval", "over 6 launches")
     assert "Cells that set" not in text
-    assert "Table 2. pingpong, half round trip" in text
+    assert shows(text, "Table 2. pingpong, ", "half round trip")
     head, first, second = path.read_text().splitlines()
     assert head == "kernel,what,unit,measured,low,high,predicted,error"
     assert first.startswith("poisson_cg,n=512,s,2.0,1.9,2.2,2.2,0.1")
