@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -123,7 +125,7 @@ def test_a_full_disk_is_named_where_the_counter_of_profile_is_built(
     monkeypatch.setattr(build, "wrapped_compiler", lambda _: "g++")
     monkeypatch.setattr(counter, "header", lambda _: "")
     wrapper = tmp_path / "mpicxx"
-    said = "fatal error: error writing to counter.o: No space left on device"
+    said = f"fatal error: counter.o: {os.strerror(errno.ENOSPC)}"
     wrapper.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
     wrapper.chmod(0o755)
 

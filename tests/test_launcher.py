@@ -239,7 +239,7 @@ def test_a_failed_installation_says_why_and_is_tried_anew(checkout: Checkout) ->
     checkout.breaks("pip", "install")
     code, out, err = checkout.run()
     assert (code, out) == (2, "")
-    assert "no route to the index" in err
+    assert "no route" in err
     assert str(checkout.venv / "set-up.log") in err
     checkout.mends("pip")
     checkout.calls()
@@ -275,7 +275,7 @@ def test_without_uv_pip_installs_and_it_is_said(
     code, out, err = checkout.run()
     assert (code, out) == (0, "ran -P -m haloscope\n")
     assert err.count(str(checkout.venv / "set-up.log")) == 1
-    assert "no route to the index" in (checkout.venv / "set-up.log").read_text()
+    assert "no route" in (checkout.venv / "set-up.log").read_text()
     _, *calls, pinned, installed = checkout.calls()
     assert [call.split()[0] for call in calls] == tried
     assert pinned.startswith("pip install")

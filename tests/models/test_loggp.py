@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from model_data import Array, holds
+from noted import shows
 
 from haloscope.models import loggp
 from haloscope.models.intervals import Intervals
@@ -133,13 +134,12 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
     data = measured()
     fit = loggp.fit(replace(data, receive_s=data.receive_s + 2e-6), NONE)
     assert fit.latency_s.value < 0
-    assert "L is negative" in fit.warnings[0]
-    assert "exceed half a round trip" in fit.warnings[0]
+    assert shows(fit.warnings[0], "L is negative", "half a round trip")
 
 
 def test_a_delay_shorter_than_the_gap_is_refused() -> None:
     data = measured()
-    with pytest.raises(ValueError, match=r"1 B .*100 ns.* shorter than the gap"):
+    with pytest.raises(ValueError, match=r"1 B .*100 ns.* shorter .*gap"):
         loggp.fit(replace(data, delay_s=np.full_like(data.delay_s, 1e-7)), NONE)
 
 
@@ -154,8 +154,8 @@ def test_normal_intervals_are_refused() -> None:
         ({"burst": 1}, "two messages"),
         ({"sizes_bytes": SIZES - 1}, "from 1 byte up"),
         ({"sizes_bytes": SIZES[::-1].copy()}, "must increase"),
-        ({"burst_s": np.ones((2, 3))}, "burst_s must have one value per launch and size"),
-        ({"receive_s": np.zeros((1, SIZES.size))}, "receive_s must be finite and positive"),
+        ({"burst_s": np.ones((2, 3))}, "burst_s .* per launch and size"),
+        ({"receive_s": np.zeros((1, SIZES.size))}, "receive_s .*finite and positive"),
     ],
 )
 def test_what_is_no_measurement_is_refused(change: dict[str, object], said: str) -> None:

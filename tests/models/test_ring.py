@@ -100,7 +100,7 @@ def test_a_level_of_one_point_is_left_out_and_said() -> None:
 def test_a_negative_latency_is_shown_with_its_reason() -> None:
     fit = ring.fit(sweep([2, 3, 4], [3e-6, 2.5e-6, 2.9e-6], joint=False), THIN, NONE)
     assert fit.pieces[0].latency_s.value < 0
-    assert "intra_socket: the latency is negative" in fit.warnings[0]
+    assert shows(fit.warnings[0], "intra_socket: ", "latency is negative")
 
 
 def test_a_line_below_nothing_is_said_of_the_first_level_and_where_a_further_one_begins() -> None:
@@ -113,10 +113,8 @@ def test_a_line_below_nothing_is_said_of_the_first_level_and_where_a_further_one
     assert ring.fit(both, THIN, NONE).doubts == ()  # dearer messages than the first level's
     bent = sweep([2, 3, 13, 14, 24], [3e-6, 4e-6, 1e-6, 1e-6, 100e-6], joint=False)
     (doubt,) = ring.fit(bent, THIN, NONE).doubts
-    assert (
-        doubt.startswith("inter_socket: the line gives")
-        and "for 13 ranks, which is impossible" in doubt
-    )
+    assert doubt.startswith("inter_socket: ")
+    assert shows(doubt, " for 13 ranks, ", "impossible")
 
 
 def test_levels_that_overlap_are_refused() -> None:

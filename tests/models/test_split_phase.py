@@ -76,7 +76,7 @@ def test_a_device_adds_what_an_operation_begins_with_and_waits() -> None:
     assert model.predict(SIZES) == pytest.approx(model.whole_s, rel=1e-6)
     lacking = {**data.parts_s, **device}
     lacking.pop("synchronise at the end")
-    with pytest.raises(ValueError, match="on a device begin, synchronise, synchronise"):
+    with pytest.raises(ValueError, match="device begin, synchronise, synchronise"):
         PartTimes(SIZES, SIZES, data.whole_s, lacking)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noted import shows
 
 from haloscope.cli import parse
 from haloscope.errors import UserError
@@ -504,7 +505,7 @@ def test_a_named_library_and_another_ones_launcher_are_refused() -> None:
     toolchain_called("system")
     toolchain_called(DEBIAN)
 
-    with pytest.raises(UserError, match="MPICH .* system is Open MPI"):
+    with pytest.raises(UserError, match="MPICH .* system .*Open MPI"):
         launcher.toolchain_of([DEBIAN, "-n", "2", "x"], "system")
 
 
@@ -554,7 +555,7 @@ def test_a_launcher_that_is_not_there_is_told_from_a_program_that_is_not_there(
     with pytest.raises(UserError, match=r"mpirun: .*\n.*toolchain add openmpi.*openmpi --"):
         launcher.toolchain_of(["mpirun", "-n", "2", "x"])
     monkeypatch.setattr(library, "available", lambda: [made_up(tmp_path)])
-    with pytest.raises(UserError, match=r"mpiexec: .*\n +run haloscope profile --toolchain mpich"):
+    with pytest.raises(UserError, match=r"mpiexec: .*\n.* profile --toolchain mpich"):
         launcher.toolchain_of(["mpiexec", "-n", "2", "x"])
 
 
@@ -646,11 +647,12 @@ def test_a_program_of_another_mpi_library_is_refused(
     linked_with(monkeypatch, number)
     monkeypatch.setattr(library, "available", lambda: [made_up(tmp_path)])
     command = [str(starter), "-n", "2", "sh"]
-    why = r"sh .* Open MPI's libmpi.so.40, .* MPICH 5.0.2\n.*family openmpi"
+    why = ("sh ", " Open MPI's libmpi.so.40, ", " MPICH 5.0.2\n", "family openmpi")
 
     if is_refused:
-        with pytest.raises(UserError, match=why):
+        with pytest.raises(UserError) as refused:
             launcher.toolchain_of(command)
+        assert shows(str(refused.value), *why)
     else:
         assert launcher.toolchain_of(command) == made_up(tmp_path)
 

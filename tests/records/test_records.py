@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noted import shows
 from recorded import case_id, quick
 
 from haloscope.errors import UserError
@@ -131,7 +132,7 @@ def test_of_many_lines_that_are_no_records_the_first_are_named(
     assert len(caplog.messages) == 6
     assert caplog.messages[4].startswith(f"{file}:5: ")
     assert caplog.messages[5].startswith(f"{file}: 28 ")
-    assert no_records(file)[27] == "line 28: not a JSON object"
+    assert no_records(file)[27].split(": ") == ["line 28", "not a JSON object"]
 
 
 HUGE = "1" + "0" * 400
@@ -179,11 +180,11 @@ POINT: dict[str, Any] = {"size_bytes": 8, "operation": None, "result": {}, "step
         ),
         (
             {"result": good(error_max=-1)},
-            "result.error_max: invalid value -1, must be at most 1e-09",
+            ("result.error_max: invalid value -1, ", "at most 1e-09"),
         ),
         ({"result": good(error_max=None)}, "result.error_max: invalid value null"),
         ({"result": good(error_max="0")}, """result.error_max: invalid value "0\""""),
-        ({"result": good(error_max_bound=True)}, "must be at most true"),
+        ({"result": good(error_max_bound=True)}, " at most true"),
         ({"case": [1]}, "case: invalid value [1]"),
         ({"launch": -1}, "launch: invalid value -1"),
         ({"launch": 0.5}, "launch: invalid value 0.5"),
@@ -198,7 +199,10 @@ POINT: dict[str, Any] = {"size_bytes": 8, "operation": None, "result": {}, "step
     ],
 )
 def test_what_is_no_record_is_left_out_by_file_and_line(
-    file: Path, caplog: pytest.LogCaptureFixture, damage: dict[str, Any], what: str
+    file: Path,
+    caplog: pytest.LogCaptureFixture,
+    damage: dict[str, Any],
+    what: str | tuple[str, ...],
 ) -> None:
     lines = [json.dumps(one) for one in (record(), record(**damage), record(launch=1))]
     file.write_text("\n".join(lines) + "\n")
@@ -206,7 +210,8 @@ def test_what_is_no_record_is_left_out_by_file_and_line(
     assert [one.launch for one in read(file)] == [0, 1]
 
     (message,) = caplog.messages
-    assert message.startswith(f"{file}:2: ") and what in message
+    assert message.startswith(f"{file}:2: ")
+    assert shows(message, *((what,) if isinstance(what, str) else what))
 
 
 def test_an_answer_within_its_bound_and_one_without_are_read(file: Path) -> None:
@@ -419,10 +424,11 @@ def test_a_record_that_can_not_be_written_whole_leaves_the_file_as_it_was(
 def test_a_full_disk_costs_the_record_that_does_not_fit(small_disk: Path) -> None:
     file, numbers = small_disk / "records.jsonl", iter(range(9999))
 
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(OSError) as full:
         for launch in numbers:
             append(file, record(launch=launch))
 
+    assert full.value.errno == errno.ENOSPC
     kept = read(file)
     assert len(kept) > 9
     assert [one.launch for one in kept] == list(range(next(numbers) - 1))

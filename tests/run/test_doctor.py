@@ -382,7 +382,7 @@ def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.delenv("SLURM_CONF")  # its file may be elsewhere than in /etc/slurm
     found = libraries.check_srun(Patient())
     assert found.level == "note"
-    assert "pmi2, cray_shasta." in found.what and "can not load PMIx library" in found.what
+    assert shows(found.what, "pmi2, cray_shasta.", "not load PMIx library")
     assert found.remedy is not None and "libpmix2" in found.remedy
 
     (tmp_path / "pmix").touch()

@@ -239,12 +239,12 @@ NEEDS = """
 kind = "executable"
 variable = "THE_TOOL"
 names = ["no-such-tool"]
-get = "build it from its sources"
+get = "build it here"
 ask = ["{tool}", "-h"]
 version = 'version (\\S+)'
 [[needs.tool.says]]
 pattern = "KSPACE"
-lacking = "it was built without KSPACE"
+lacking = "built without KSPACE"
 """
 
 
@@ -256,7 +256,7 @@ def test_what_is_not_there_is_absent_with_how_to_get_it(
     record = measured(haloscope, study_file, tmp_path, program=mine)
 
     assert record.outcome == "absent"
-    assert str(record.reason).endswith(": build it from its sources")
+    assert str(record.reason).endswith(": build it here")
     assert started(mine) == []
 
 
@@ -264,7 +264,7 @@ def test_what_is_not_there_is_absent_with_how_to_get_it(
     ("says", "outcome", "reason"),
     [
         ("version 7.1 KSPACE", "ok", None),
-        ("version 7.1", "absent", "{tool}: it was built without KSPACE"),
+        ("version 7.1", "absent", "{tool}: built without KSPACE"),
     ],
 )
 def test_an_executable_is_asked_what_it_has(

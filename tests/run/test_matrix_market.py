@@ -30,9 +30,9 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "not a Matrix Market file"),
-        ("\ufeff", "not a Matrix Market file"),
-        ("rows and columns\n", "not a Matrix Market file"),
+        ("", "not a Matrix Market"),
+        ("\ufeff", "not a Matrix Market"),
+        ("rows and columns\n", "not a Matrix Market"),
         ("%%MatrixMarket vector coordinate real general\n", "a 'vector'"),
         (f"{BANNER} coordinate real\n1 1 1\n1 1 1\n", "has 4 words"),
         (f"{BANNER} coordinate real general 3\n1 1 1\n1 1 1\n", "general 3', has 6 words"),
@@ -51,11 +51,11 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
         (f"{REAL}0 0 0\n", "has 0 rows"),
         (f"{REAL}2 2 0\n", "has no entries"),
         (f"{REAL}2 2 3\n1 1 1\n2 1 2\n", "after 2 of 3 entries"),
-        (f"{REAL}2 2 1\n1 1 1\n\n2 1 2\n", "line 5, '2 1 2', is not one of the entries"),
+        (f"{REAL}2 2 1\n1 1 1\n\n2 1 2\n", "line 5, '2 1 2', .* the entries"),
         (f"{REAL}9 9 {10**17}\n1 1 1\n", f"{10**17} entries.* 12"),
         (f"{BANNER} array real general\n{2**40} {2**40}\n1\n", "size allows only"),
-        (f"{REAL}2 2 2\n1 1 1\n3 1 1\n", "line 4, '3 1 1', has a row or column"),
-        (f"{REAL}2 2 2\n1 1 1\n1 0 1\n", "line 4, '1 0 1', has a row or column"),
+        (f"{REAL}2 2 2\n1 1 1\n3 1 1\n", "line 4, '3 1 1', .*row or column"),
+        (f"{REAL}2 2 2\n1 1 1\n1 0 1\n", "line 4, '1 0 1', .*row or column"),
         (f"{REAL}2 2 1\n{2**32 + 1} 1 1\n", "line 3, '4294967297 1 1', has a row"),
         (f"{REAL}2 2 1\n{'9' * 900} 1 1\n", r"9'\.\.\., has a row"),
         (f"{REAL}2 2 1\n-1 1 1\n", "line 3 .*: '-1 1 1'"),
@@ -79,15 +79,15 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
         (f"{BANNER} coordinate pattern general\n1 1 1\n1 1 1\n", "line 3 .*: '1 1 1'"),
         (f"{BANNER} array real general\n1 1\n1 1\n", "line 3 .*: '1 1'"),
         (f"{BANNER} array real general\n2 2\n1\n2\n3\n", "after 3 of 4 entries"),
-        (f"{SYMMETRIC}2 2 3\n1 1 1\n2 1 3\n1 2 3\n", "line 5, '1 2 3', is above the diagonal of a"),
+        (f"{SYMMETRIC}2 2 3\n1 1 1\n2 1 3\n1 2 3\n", "line 5, '1 2 3', is above .*diagonal"),
         (
             f"{BANNER} coordinate real skew-symmetric\n2 2 2\n2 1 3\n\n1 1 3\n",
-            "line 5, '1 1 3', is on or above the diagonal",
+            "line 5, '1 1 3', is on .*above .*diagonal",
         ),
-        (REAL + "%" * 1025 + "\n1 1 1\n1 1 1\n", "line 2 has more than 1024 characters"),
+        (REAL + "%" * 1025 + "\n1 1 1\n1 1 1\n", "line 2 .*more than 1024 characters"),
         (REAL + "%a\n" * 400_000 + "1 1 1\n1 1 1\n", "more than 1,048,576 bytes"),
-        (f"{REAL}1 1 1\n1 1 {'1' * 2000}", "line 3 has more than 1024 characters"),
-        (f"{REAL}1 1 1\n1 1 1\n" + "\n" * 2**21, "more than 1024 bytes per entry"),
+        (f"{REAL}1 1 1\n1 1 {'1' * 2000}", "line 3 .*more than 1024 characters"),
+        (f"{REAL}1 1 1\n1 1 1\n" + "\n" * 2**21, "than 1024 bytes per entry"),
         (f"{REAL}2 2 1\n1 1 1\n".replace("\n", "\r"), r"carriage return .CR. alone"),
         ((REAL + "% of ours\n" * 200 + "2 2 1\n1 1 1\n").replace("\n", "\r"), "CR. alone"),
         (f"{REAL}2 2 2\n1 1 1\r2 2 1\r", r"CR. alone"),
@@ -174,4 +174,4 @@ def test_a_small_file_that_holds_gigabytes_takes_no_memory(tmp_path: Path) -> No
     command = [sys.executable, "-c", code, str(path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
     assert path.stat().st_size < 2**18
-    assert "more than 1024 bytes per entry" in done.stderr
+    assert "than 1024 bytes per entry" in done.stderr

@@ -14,6 +14,7 @@ from haloscope.errors import UserError
 from haloscope.run.prepare import probing
 from haloscope.run.prepare.probing import HERE, NodesAsked, Probe, probe, probed, programs
 from haloscope.run.prepare.workbench import Workbench
+from haloscope.run.runners.answer import how_it_ended
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.launching.job import Job
@@ -56,16 +57,16 @@ def install(monkeypatch: pytest.MonkeyPatch, **answers: Sequence[Probe]) -> Prob
     [
         ("exit 0", Probe(None, None)),
         ("echo Error: no device found; exit 1", Probe(None, "Error: no device found")),
-        ("kill -9 $$", Probe(None, "exit code 137: killed by SIGKILL", answered=False)),
-        ("kill -BUS $$", Probe(None, "exit code 135: killed by SIGBUS", answered=False)),
+        ("kill -9 $$", Probe(None, how_it_ended(137), answered=False)),
+        ("kill -BUS $$", Probe(None, how_it_ended(135), answered=False)),
         ("echo failed at once; kill -SEGV $$", Probe(None, "failed at once")),
         (
             "echo YOUR APPLICATION WAS KILLED BY SIGNAL: 9; exit 9",
-            Probe(None, "exit code 137: killed by SIGKILL", answered=False),
+            Probe(None, how_it_ended(137), answered=False),
         ),
         (
             "echo exited on signal 7 '(Bus error)'; exit 1",
-            Probe(None, "exit code 135: killed by SIGBUS", answered=False),
+            Probe(None, how_it_ended(135), answered=False),
         ),
         (
             "echo 'Abort(673858959): Fatal error'; echo '(84): getinfo failed'; exit 143",

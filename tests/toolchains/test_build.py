@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -272,7 +273,7 @@ def test_a_further_program_compiles_only_what_is_new(
 
     build.build(found, [ONE, TWO, DEVICE], say=said.append)
 
-    assert shows(said[0], "building two and one (device) ", " fake: ")
+    assert shows(said[0], "two and one (device) ", " fake: ")
     log = next((tmp_path / "cache" / "builds").glob("*.log")).read_text()
     assert compiled(log) == ["main.cpp"] * 2
     assert found.lacking([ONE, TWO, DEVICE]) == []
@@ -498,11 +499,12 @@ def test_a_disk_that_is_full_is_named_and_not_the_sources(
     assert "No space left" in problem.what and "HALOSCOPE_CACHE" in problem.remedy
 
 
-FULL = "fatal error: error writing to shared.cpp.o: No space left on device"
+NO_SPACE = os.strerror(errno.ENOSPC)
+FULL = f"fatal error: error writing to shared.cpp.o: {NO_SPACE}"
 
 
 @pytest.mark.parametrize(
-    "said", [FULL, "shared.cpp: Disk quota exceeded", "final close failed: No space left on device"]
+    "said", [FULL, "shared.cpp: Disk quota exceeded", f"final close failed: {NO_SPACE}"]
 )
 def test_a_disk_that_fills_up_while_a_compiler_writes_is_named(
     toolchain: Toolchain, source: Path, tmp_path: Path, said: str

@@ -547,7 +547,7 @@ def test_ranks_of_other_systems_launchers_bind_themselves(tmp_path: Path, launch
     ("launcher", "job", "supported"),
     [
         ("pals", replace(TWO, mapping="round_robin"), "the mapping block"),
-        ("pals", Job(7, cpus=FOUR, hosts=("n1", "n2", "n3")), "all nodes but the last"),
+        ("pals", Job(7, cpus=FOUR, hosts=("n1", "n2", "n3")), "nodes but the last"),
         ("jsrun", Job(3, cpus=FOUR, hosts=("n1", "n2")), "equal numbers"),
         ("jsrun", replace(TWO, mapping="random", order=(1, 0, 0, 1)), "equal numbers"),
         ("jsrun", Job(2, cpus=FOUR), "--on NAME"),

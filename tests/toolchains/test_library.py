@@ -274,7 +274,7 @@ def test_without_an_installer_it_says_how_to_get_one(
 def test_a_failing_installer_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     script(Path(os.environ["PATH"]) / "uv", 'echo "no route to the index" >&2; exit 1')
-    with pytest.raises(UserError, match="no route to the index"):
+    with pytest.raises(UserError, match="no route .*index"):
         pypi.install("mpich", tmp_path / "prefix")
 
 

@@ -91,8 +91,8 @@ def test_a_provider_is_asked_for_unless_the_library_has_a_name_of_its_own() -> N
 
 
 def test_of_a_failed_launch_the_line_that_says_why_is_taken() -> None:
-    said = "-----\nhello\nNo OpenFabrics connection schemes were found\nmore\n"
-    assert complaint(said) == "No OpenFabrics connection schemes were found"
+    why = "No OpenFabrics connection schemes were found"
+    assert complaint(f"-----\nhello\n{why}\nmore\n") == why
     stack = (
         "Abort(1): Fatal error, error stack:\nMPID_Init(1778)...: \nfind_provider(3064)..: failed\n"
     )
