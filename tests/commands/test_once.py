@@ -138,7 +138,7 @@ def test_once_fails_with_1_and_shows_why(
         (["fake", "--ppn", "0"], "--ppn 0: too small"),
         (["fake", "--ppn", "3", "--ranks", "2"], "--ranks 2: .*--ppn 3 on 1 node"),
         (["fake", "n"], "n: not key=value"),
-        (["fake", "--transport", "all"], "--transport all: .*only in a study"),
+        (["fake", "--transport", "all"], "--transport all: .*in a study"),
         (["fake", "n=1", "n=2"], "n: given more than once"),
         (["fake", "n=0"], "once: fake n=0: "),
         (["fake", "--ranks", "5"], "5 ranks .* 4 cores"),

@@ -67,7 +67,7 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert shows(page, ": hpcf-2018-10, simulated on stampede2")
     assert "Published table 4.1: n = 16384, seconds" in page
     errors = (" of 5 predictions 0.1 % ", "and largest 0.1 %")
-    assert shows(page, ", table 4.1, simulated on stampede2: median", *errors)
+    assert shows(page, " table 4.1, ", "simulated on stampede2: median", *errors)
     assert shows(page, "6 predictions against published ", ": 6 within 10 %.")
     assert "<p>Nothing.</p>" in page and "MPI libraries and compilers" not in page
     assert (report / "figures" / "predicted-predicted-s.svg").exists()

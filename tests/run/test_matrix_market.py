@@ -82,7 +82,7 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
         (f"{SYMMETRIC}2 2 3\n1 1 1\n2 1 3\n1 2 3\n", "line 5, '1 2 3', is above .*diagonal"),
         (
             f"{BANNER} coordinate real skew-symmetric\n2 2 2\n2 1 3\n\n1 1 3\n",
-            "line 5, '1 1 3', is on .*above .*diagonal",
+            "line 5, '1 1 3', is .*above .*diagonal",
         ),
         (REAL + "%" * 1025 + "\n1 1 1\n1 1 1\n", "line 2 .*more than 1024 characters"),
         (REAL + "%a\n" * 400_000 + "1 1 1\n1 1 1\n", "more than 1,048,576 bytes"),
