@@ -50,7 +50,7 @@ def test_a_named_function_exists(file: str, name: str) -> None:
     assert name in defined(SOURCE / file)
 
 
-def test_the_life_of_a_case_has_every_type() -> None:
+def test_the_case_lifecycle_page_covers_every_type() -> None:
     life = {row[0]: row[1:] for row in rows(section("The life of a case"))}
 
     assert tuple(life) == LIFE
@@ -60,7 +60,7 @@ def test_the_life_of_a_case_has_every_type() -> None:
         assert all("`" in one for one in by)
 
 
-def test_each_task_starts_in_a_file_that_exists() -> None:
+def test_each_task_starts_from_an_existing_file() -> None:
     tasks = rows(section("Start here"))
 
     assert len(tasks) == 5
@@ -74,7 +74,7 @@ def floor(file: str) -> int:
     return next(number for number, rooms in enumerate(FLOORS) if file.split("/")[0] in rooms)
 
 
-def test_the_walk_from_a_study_to_its_report_has_as_many_stays_as_the_page_says() -> None:
+def test_the_walkthrough_has_as_many_stops_as_the_page_claims() -> None:
     walk = WALK.split("## From a study's file", 1)[1].split("\n## ", 1)[0]
     stays = [file for file, _ in NAMED.findall(walk) if file.endswith(".py")]
     climbs = sum(floor(after) > floor(before) for before, after in pairwise(stays))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -33,7 +35,7 @@ def matrix(folder: Path) -> object:
 
 @pytest.mark.parametrize("where", ["/sys/kernel", "file"])
 @pytest.mark.parametrize("what", ["add", "extra", "profile", "matrix"])
-def test_a_cache_that_cant_be_written_to_is_told(
+def test_an_unwritable_cache_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, what: str
 ) -> None:
     """/sys takes no folder, whoever asks."""
@@ -57,7 +59,7 @@ def test_a_cache_that_cant_be_written_to_is_told(
 
 
 @pytest.mark.parametrize("what", ["add", "kernel", "built", "profile"])
-def test_a_cache_where_no_program_can_run_is_told_before_anything_is_built(
+def test_a_noexec_cache_is_reported_before_building(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     """Nor is a program tried that was built before the folder was mounted so."""
@@ -100,7 +102,7 @@ def test_a_cache_that_is_a_file_has_no_damaged_libraries(
     assert problem.where == str(tmp_path / "file") and problem.what == "is a file"
 
 
-def test_a_folder_that_is_mounted_noexec_is_seen(tmp_path: Path) -> None:
+def test_a_noexec_mount_is_detected(tmp_path: Path) -> None:
     """By a file system of its own, which root can mount."""
     assert may_execute(tmp_path)
     asked = "import sys; from pathlib import Path; from haloscope.host.scratch import may_execute"
@@ -115,7 +117,7 @@ def test_a_folder_that_is_mounted_noexec_is_seen(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-def test_a_full_disk_is_named_where_the_counter_of_profile_is_built(
+def test_a_full_disk_is_reported_when_building_the_profile_counter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The compiler's words name the file of ours that it compiled."""
@@ -123,7 +125,7 @@ def test_a_full_disk_is_named_where_the_counter_of_profile_is_built(
     monkeypatch.setattr(build, "wrapped_compiler", lambda _: "g++")
     monkeypatch.setattr(counter, "header", lambda _: "")
     wrapper = tmp_path / "mpicxx"
-    said = "fatal error: error writing to counter.o: No space left on device"
+    said = f"fatal error: counter.o: {os.strerror(errno.ENOSPC)}"
     wrapper.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
     wrapper.chmod(0o755)
 

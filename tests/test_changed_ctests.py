@@ -82,7 +82,7 @@ def test_a_test_that_failed_runs_again(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("change", ["argument", "environment", "input", "variable", "library"])
-def test_every_test_runs_again_once_what_it_depends_on_has_changed(
+def test_every_test_reruns_when_a_dependency_changes(
     tree: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     library = tmp_path / "library"

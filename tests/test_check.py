@@ -40,7 +40,7 @@ def shell(name: str, script: str, **more: Any) -> Step:
     return Step(name, lambda: [["sh", "-c", script]], **more)
 
 
-def test_the_script_runs_without_anything_installed() -> None:
+def test_the_script_runs_without_installed_packages() -> None:
     command = ["python3", "-I", "-S", str(ROOT / "check"), "--help"]
     done = subprocess.run(
         command, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False
@@ -49,14 +49,14 @@ def test_the_script_runs_without_anything_installed() -> None:
     assert "--since COMMIT" in done.stdout
 
 
-def test_a_step_waits_for_steps_that_stand_before_it() -> None:
+def test_a_step_waits_only_for_earlier_steps() -> None:
     names = [step.name for step in STEPS]
     assert len({*names}) == len(names)
     for place, step in enumerate(STEPS):
         assert {*step.after} <= {*names[:place]}, step.name
 
 
-def test_a_step_finds_what_those_made_that_it_waits_for(runner: Runner) -> None:
+def test_a_step_sees_the_outputs_of_its_dependencies(runner: Runner) -> None:
     steps = [
         shell("slow", "sleep 0.3; touch made"),
         shell("beside", "true"),
@@ -68,7 +68,7 @@ def test_a_step_finds_what_those_made_that_it_waits_for(runner: Runner) -> None:
     ]
 
 
-def test_a_failure_is_told_with_its_log_and_ends_no_other_step(
+def test_a_failure_prints_its_log_and_does_not_stop_other_steps(
     runner: Runner, capsys: pytest.CaptureFixture[str]
 ) -> None:
     steps = [
@@ -91,7 +91,7 @@ def test_a_failure_is_told_with_its_log_and_ends_no_other_step(
     assert "\nwhat went wrong\n" in capsys.readouterr().out
 
 
-def test_a_step_counts_the_processor_time_of_what_its_programs_start(runner: Runner) -> None:
+def test_a_step_counts_the_cpu_time_of_child_processes(runner: Runner) -> None:
     busy = f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.2: pass'; exit 0"
     (ended,) = run_all(runner, [shell("busy", busy)])
     assert ended.processor >= 0.15
@@ -107,7 +107,7 @@ def test_skipped_tests_are_counted_by_reason() -> None:
     assert "skipped: 7 tests: no smpicxx" in outcome.conclusion(ended, [], 60)
 
 
-def test_the_conclusion_counts_steps_and_names_the_others() -> None:
+def test_the_summary_counts_steps_and_names_failed_or_skipped_ones() -> None:
     good = Ended(Step("good", list), "ok", seconds=90, processor=120)
     bad = Ended(Step("bad", list), "FAILED", "exit code 1", seconds=30, processor=60)
     every = ["good", "bad", "other"]
@@ -120,7 +120,7 @@ def test_the_conclusion_counts_steps_and_names_the_others() -> None:
     assert len(outcome.conclusion([good], every, 90, stopped=True)) == 2
 
 
-def test_a_skipped_step_of_tests_says_how_many_they_are(runner: Runner) -> None:
+def test_a_skipped_test_step_reports_its_test_count(runner: Runner) -> None:
     (runner.root / "test_some.py").write_text("def test_a(): pass\ndef test_b(): pass\n")
     step = catalogue.python_tests("some", "test_some.py", skip=lambda: "not here")
     assert runner.run(step).skipped == {"not here": 2}
@@ -144,7 +144,7 @@ add_test(NAME good COMMAND true)
 """
 
 
-def test_a_test_that_passes_at_its_second_try_is_named(runner: Runner) -> None:
+def test_a_test_that_passes_on_retry_is_named(runner: Runner) -> None:
     (runner.root / "test_some.py").write_text(FLAKY)
     ended = runner.run(catalogue.python_tests("some", "test_some.py"))
     assert (ended.outcome, ended.second_tries) == ("ok", ("test_some.py::test_flaky",))
@@ -152,7 +152,7 @@ def test_a_test_that_passes_at_its_second_try_is_named(runner: Runner) -> None:
     assert "test_some.py::test_flaky (of some)" in line
 
 
-def test_the_log_has_why_a_first_try_failed(tmp_path: Path) -> None:
+def test_the_log_explains_why_the_first_attempt_failed(tmp_path: Path) -> None:
     support = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "support")}
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["second_tries"]')
     (tmp_path / "test_some.py").write_text(FLAKY)
@@ -170,9 +170,7 @@ def test_a_test_that_fails_twice_fails(runner: Runner) -> None:
 @pytest.mark.parametrize(
     ("more", "how"), [("", "ok"), ("add_test(NAME bad COMMAND false)", "FAILED")]
 )
-def test_a_ctest_that_passes_at_its_second_try_is_named(
-    runner: Runner, more: str, how: str
-) -> None:
+def test_a_ctest_that_passes_on_retry_is_named(runner: Runner, more: str, how: str) -> None:
     (runner.root / "CMakeLists.txt").write_text(TWICE + more)
     configure = ["cmake", "-G", "Ninja", "-S", ".", "-B", "build/twice"]
     step = Step("twice", lambda: [configure, *ctest("twice", cores=2, whole=True)])
@@ -188,7 +186,7 @@ def test_files_with_a_marker_are_found_by_its_name(mark: str) -> None:
     assert {*named} == {str(path.relative_to(ROOT)) for path in files} != set()
 
 
-def test_each_level_has_those_before_it() -> None:
+def test_each_level_includes_the_lower_levels() -> None:
     assert {step.level for step in STEPS} == {*LEVELS}
 
 
@@ -196,7 +194,7 @@ def names_since(files: list[str], tests: list[str]) -> dict[str, Step]:
     return {step.name: step for step in selection.since(STEPS, Change(files, tests))}
 
 
-def test_what_a_change_can_not_reach_is_not_run() -> None:
+def test_steps_unaffected_by_a_change_are_skipped() -> None:
     steps = names_since(["src/haloscope/topics/common/words.py"], ["tests/report"])
     assert "tests: C++ with sanitizers" not in steps
     assert steps["tests: Python"].tests[-1] == "tests/report"
@@ -207,11 +205,11 @@ def test_what_a_change_can_not_reach_is_not_run() -> None:
 @pytest.mark.parametrize(
     "name", ["requirements.txt", "check", "tests/support/checking/run.py", ".ci/run"]
 )
-def test_what_every_step_rests_on_has_all_of_them_run(name: str) -> None:
+def test_a_change_to_a_common_dependency_runs_every_step(name: str) -> None:
     assert selection.since(STEPS, Change([name], [])) == STEPS
 
 
-def test_tests_with_a_step_of_their_own_are_not_run_twice() -> None:
+def test_tests_with_a_dedicated_step_run_only_once() -> None:
     own = ["tests/test_simulated.py", "tests/faults/test_kill_and_disks.py"]
     steps = names_since(["src/haloscope/host/machine.py"], [*own, "tests/host"])
     words = steps["tests: Python"].tests
@@ -220,7 +218,7 @@ def test_tests_with_a_step_of_their_own_are_not_run_twice() -> None:
     assert all(words.count(one) == 1 for one in own)
 
 
-def test_the_fast_check_takes_cheap_tests_and_those_of_changed_files() -> None:
+def test_the_fast_check_runs_cheap_tests_and_tests_of_changed_files() -> None:
     changed = Change(["src/haloscope/toml.py"], ["tests/test_toml.py"])
     steps = {step.name: step for step in selection.fast(STEPS, changed)}
     assert steps["tests: Python"].tests[-2:] == ("--cheap", "--reached=tests/test_toml.py")
@@ -230,27 +228,27 @@ def test_the_fast_check_takes_cheap_tests_and_those_of_changed_files() -> None:
     }
 
 
-def test_the_fast_check_builds_nothing_that_did_not_change() -> None:
+def test_the_fast_check_builds_only_what_changed() -> None:
     of_it = [step for step in STEPS if step.level == "fast"]
     assert [one.name for one in of_it if "build" in one.name and not one.when_reached] == []
     assert all(step.reached_from for step in STEPS if step.when_reached)
 
 
 @pytest.mark.parametrize(("whole", "program"), [(False, "changed_ctests.py"), (True, "ctest")])
-def test_unchanged_cxx_tests_are_left_out_unless_all_are_asked_for(
+def test_unchanged_cxx_tests_are_skipped_unless_all_are_requested(
     whole: bool, program: str
 ) -> None:
     ((first, second, *_),) = ctest("release", "-L", "part", cores=2, whole=whole)
     assert program in (first, Path(second).name)
 
 
-def test_what_is_left_out_is_counted_by_reason(runner: Runner) -> None:
+def test_skipped_items_are_counted_by_reason(runner: Runner) -> None:
     said = "printf 'LEFT OUT [%s\\n' '1200] start a program' '3] take long'"
     why = runner.run(shell("some", said)).why
-    assert shows(why, "1,200 tests that start a program", "3 tests that take long")
+    assert shows(why, "1,200 tests ", " start a program", "3 tests that take long")
 
 
-def test_an_interrupted_check_ends_its_commands_and_begins_no_other(
+def test_an_interrupted_check_stops_its_commands_and_starts_no_others(
     runner: Runner, tmp_path: Path
 ) -> None:
     begun = tmp_path / "begun"
@@ -279,9 +277,7 @@ def test_an_interrupted_check_ends_its_commands_and_begins_no_other(
     assert not runner.running
 
 
-def test_a_command_that_starts_while_a_check_is_interrupted_ends(
-    runner: Runner, tmp_path: Path
-) -> None:
+def test_a_command_started_during_an_interrupt_is_stopped(runner: Runner, tmp_path: Path) -> None:
     runner.stop(signal.SIGINT)
 
     with (tmp_path / "log").open("w") as log:
@@ -290,7 +286,7 @@ def test_a_command_that_starts_while_a_check_is_interrupted_ends(
     assert code == -signal.SIGINT
 
 
-def test_in_ci_a_skipped_step_is_a_failed_one(runner: Runner) -> None:
+def test_in_ci_a_skipped_step_counts_as_failed(runner: Runner) -> None:
     runner.strict = True
     step = Step("not here", list, skip=lambda: "no such program")
     assert [one.outcome for one in run_all(runner, [step])] == ["FAILED"]
@@ -316,7 +312,7 @@ class Seen:
         return Ended(step, "ok")
 
 
-def test_as_many_run_at_once_as_cores_and_those_that_wait_beside_them() -> None:
+def test_as_many_steps_run_as_cores_and_waiting_steps_run_in_addition() -> None:
     all_three = Barrier(3, timeout=600)
     # "a", "b", "c" fail unless they run at once
     seen = Seen(lambda name: all_three.wait() if name in ("a", "b", "c") else None)
@@ -327,7 +323,7 @@ def test_as_many_run_at_once_as_cores_and_those_that_wait_beside_them() -> None:
     assert "d" not in seen.beside["a"] & seen.beside["b"]
 
 
-def test_ranks_that_share_cores_run_beside_none_but_those_that_wait() -> None:
+def test_ranks_that_share_cores_run_only_alongside_waiting_steps() -> None:
     alone_has_run = Event()
 
     def during(name: str) -> None:

@@ -40,7 +40,7 @@ def imported_by(*words: str, first: str = "", folder: Path | None = None) -> set
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["mistyped"], []], ids=" ".join)
-def test_without_a_command_none_is_imported_and_nothing_heavy(words: list[str]) -> None:
+def test_running_without_a_command_imports_no_command_or_heavy_module(words: list[str]) -> None:
     modules = imported_by(*words)
 
     assert not {name for name in modules if name.startswith("haloscope.commands.")}
@@ -66,14 +66,14 @@ build.of = lambda toolchain: build.Build(toolchain, FAKE_PROGRAMS, "5eed", "fake
 """A toolchain and a halobench that are not there, for a process of its own."""
 
 
-def test_one_case_is_run_without_what_fits_and_draws(tmp_path: Path) -> None:
+def test_once_does_not_import_fitting_or_plotting(tmp_path: Path) -> None:
     modules = imported_by("once", "fake", "n=16", first=LABORATORY, folder=tmp_path)
 
     assert "haloscope.report.record_view" in modules
     assert not DRAWING & modules
 
 
-def test_a_run_is_planned_without_what_fits_and_draws(tmp_path: Path) -> None:
+def test_planning_does_not_import_fitting_or_plotting(tmp_path: Path) -> None:
     study = 'title = "x"\n[[runs]]\nkernel = "fake"\nlayout = { ppn = 1 }\n'
     (tmp_path / "x.toml").write_text(study, encoding="utf-8")
 
@@ -89,7 +89,7 @@ def test_only_the_named_command_is_imported() -> None:
     assert commands == {"describe"}
 
 
-def test_help_names_every_command_with_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_every_command_with_its_purpose(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
 
@@ -99,7 +99,7 @@ def test_help_names_every_command_with_what_it_is_for(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_a_help_of_its_own(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
 
@@ -123,7 +123,7 @@ def test_every_command_has_a_help_of_its_own(name: str, capsys: pytest.CaptureFi
         ("profile mpirun -v ./program", Verbosity.NORMAL),
     ],
 )
-def test_every_command_line_has_a_verbosity(words: str, level: Verbosity) -> None:
+def test_every_command_accepts_verbosity_options(words: str, level: Verbosity) -> None:
     assert parse(words.split()).verbosity is level
 
 
@@ -147,13 +147,13 @@ def test_the_version_is_printed(option: str, capsys: pytest.CaptureFixture[str])
     [
         (["rnu"], "'run'"),
         (["Report", "results/x"], "'report'"),
-        (["quick", "--out", "a b"], "haloscope run quick --out 'a b'"),
+        (["quick", "--out", "a b"], "run quick --out 'a b'"),
         (["mine.toml"], "haloscope run mine.toml"),
         (["stampede2"], "haloscope cluster show stampede2"),
         (["hpcf-2018-10", "4.1"], "haloscope paper show hpcf-2018-10 4.1"),
     ],
 )
-def test_what_is_no_command_is_refused_with_what_was_meant(
+def test_an_unknown_command_is_refused_with_a_suggestion(
     words: list[str], meant: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
@@ -166,10 +166,10 @@ def test_what_is_no_command_is_refused_with_what_was_meant(
         ("once ring --ranks 2.5", "haloscope once --ranks 2.5", "expected an integer"),
         ("once ring --timeout soon", "haloscope once --timeout soon", "expected a number"),
         ("once ring --bind clos", "haloscope once --bind clos", "did you mean 'close'?"),
-        ("cluster ls", "haloscope cluster ls", "did you mean 'list'? known: list, show"),
+        ("cluster ls", "haloscope cluster ls", "'list'? known: list, show"),
         ("cluster shwo tara", "haloscope cluster shwo", "did you mean 'show'?"),
         ("toolchain rm mpich", "haloscope toolchain rm", "did you mean 'remove'?"),
-        ("lab start", "haloscope lab start", "did you mean 'up'? known: up, "),
+        ("lab start", "haloscope lab start", "mean 'up'? known: up, "),
         ("schema findings", "haloscope schema findings", "did you mean 'report'?"),
         ("lab stop", "haloscope lab stop", "did you mean 'down'?"),
         ("site frobnicate", "haloscope site frobnicate", "known: detect, show, check"),
@@ -186,12 +186,12 @@ def test_a_wrong_argument_is_refused_with_what_is_allowed(
     assert expected in problem.remedy
 
 
-def test_a_missing_argument_is_the_one_that_is_needed() -> None:
+def test_a_missing_argument_is_named() -> None:
     with pytest.raises(UserError, match="missing: DIR$|missing: DIR\n"):
         parse(["show"])
 
 
-def test_without_words_there_is_a_short_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_arguments_a_short_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     said = capsys.readouterr().out
     assert "haloscope run quick" in said
@@ -208,7 +208,7 @@ def test_help_fits_sixty_columns(
     assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 60] == []
 
 
-def test_an_example_that_is_wrapped_can_be_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrapped_example_can_be_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     command = "haloscope once poisson_cg n=4096 --on stampede2 --nodes 4 --ranks 192"
     text = cli.Help("haloscope").filled(f"examples:\n  {command}    simulated\n")
@@ -219,7 +219,7 @@ def test_an_example_that_is_wrapped_can_be_copied(monkeypatch: pytest.MonkeyPatc
     assert not any(line.rstrip(" \\").endswith(("--on", "--nodes", "--ranks")) for line in lines)
 
 
-def test_an_interrupt_during_an_import_comes_after_it(tmp_path: Path) -> None:
+def test_an_interrupt_during_an_import_is_delivered_after_it(tmp_path: Path) -> None:
     """A compiled library, broken off, is neither there nor gone."""
     (tmp_path / "slow.py").write_text(
         "import os, signal, time\nos.kill(os.getpid(), signal.SIGTERM)\n"
@@ -237,7 +237,7 @@ def test_an_interrupt_during_an_import_comes_after_it(tmp_path: Path) -> None:
     assert done.stdout == "interrupted, whole: True\n", done.stderr
 
 
-def test_an_interrupt_where_python_drops_exceptions_comes_after_it() -> None:
+def test_an_interrupt_where_python_drops_exceptions_is_delivered_later() -> None:
     """Its alarm is held back until a word is said, however long that takes."""
     code = (
         "import os, signal, time\n"
@@ -261,7 +261,7 @@ def test_an_interrupt_where_python_drops_exceptions_comes_after_it() -> None:
     assert (done.stdout, done.stderr) == ("deleted\ninterrupted\n", "")
 
 
-def test_an_interrupt_that_a_library_makes_an_error_of_its_own_of_is_one(
+def test_an_interrupt_wrapped_by_a_library_is_still_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def execute(_: object) -> int:
@@ -296,7 +296,7 @@ def test_an_interrupt_that_a_library_makes_an_error_of_its_own_of_is_one(
         ("history results", "haloscope history results", "--in"),
     ],
 )
-def test_an_unknown_argument_names_what_there_is(words: str, where: str, named: str) -> None:
+def test_an_unknown_argument_error_lists_the_valid_ones(words: str, where: str, named: str) -> None:
     with pytest.raises(UserError) as error:
         parse(words.split())
     problem = error.value.problems[0]

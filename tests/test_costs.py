@@ -59,7 +59,7 @@ def ran(folder: Path, *words: str) -> tuple[set[str], dict[str, int]]:
     return tests, left
 
 
-def test_expensive_tests_are_left_out_once_they_are_known(tmp_path: Path) -> None:
+def test_expensive_tests_are_skipped_once_their_cost_is_known(tmp_path: Path) -> None:
     """Two workers record and select as one process does."""
     (tmp_path / "test_a.py").write_text(TESTS)
     every = {*re.findall(r"def (test_\w+)", TESTS)}
@@ -82,7 +82,7 @@ def test_without_a_cache_every_test_runs(tmp_path: Path) -> None:
     assert ran(tmp_path, "-p", "no:cacheprovider") == ({"test_a"}, {})
 
 
-def test_a_cheap_run_changes_no_known_cost(tmp_path: Path) -> None:
+def test_a_cheap_run_keeps_known_costs(tmp_path: Path) -> None:
     """With its first user left out, a shared fixture or cache is on another test's account."""
     (tmp_path / "test_a.py").write_text("def test_a(): pass\n")
     record = tmp_path / ".pytest_cache" / "v" / "haloscope" / "costs"

@@ -92,7 +92,7 @@ def not_run(line: str) -> bool:
 
 
 @pytest.mark.parametrize("line", COMMAND_LINES)
-def test_a_command_of_the_documentation_can_be_given(line: str) -> None:
+def test_a_documented_command_parses(line: str) -> None:
     arguments = parse(shlex.split(line.removesuffix(" ...")))
 
     study = getattr(arguments, "study", None)
@@ -106,7 +106,7 @@ def test_a_command_of_the_documentation_can_be_given(line: str) -> None:
         assert paper in {"local"} | {one.id for one in papers.list_papers()}
 
 
-def test_the_documentation_names_commands() -> None:
+def test_the_documentation_contains_commands() -> None:
     assert len(COMMAND_LINES) > 100
 
 
@@ -127,6 +127,6 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize("line", [line for line in COMMAND_LINES if not not_run(line)])
-def test_a_command_of_the_documentation_works(line: str) -> None:
+def test_a_documented_command_works(line: str) -> None:
     undecided = line.startswith("compare")  # a launch on each side decides nothing
     assert main(shlex.split(STANDS_FOR.get(line, line))) == (3 if undecided else 0)

@@ -58,11 +58,11 @@ def kernel(name: str) -> str:
 ROOMS = sorted(set().union(*FLOORS))
 
 
-def test_every_folder_has_a_floor() -> None:
+def test_every_folder_has_a_layer() -> None:
     assert {room(name) for name in sources()} == set(ROOMS)
 
 
-def test_every_include_names_a_file_by_its_path_from_halobench() -> None:
+def test_every_include_path_starts_at_halobench() -> None:
     unknown = {
         f"{name} includes {header}"
         for name in sources()
@@ -76,7 +76,7 @@ def test_every_include_names_a_file_by_its_path_from_halobench() -> None:
 
 
 @pytest.mark.parametrize("folder", ROOMS)
-def test_a_folder_includes_those_below_it_alone(folder: str) -> None:
+def test_a_folder_includes_only_lower_layers(folder: str) -> None:
     floor = next(index for index, rooms in enumerate(FLOORS) if folder in rooms)
     allowed = {folder}.union(*FLOORS[:floor])
     names = [name for name in sources() if room(name) == folder]
@@ -106,7 +106,7 @@ def test_a_kernel_includes_no_other_kernel() -> None:
     assert not wrong
 
 
-def test_kernels_include_of_the_program_only_their_interface() -> None:
+def test_kernels_include_only_the_interface_of_the_program() -> None:
     headers = {
         header
         for name in sources()
@@ -118,7 +118,7 @@ def test_kernels_include_of_the_program_only_their_interface() -> None:
     assert headers == {"kernel.hpp"}
 
 
-def test_no_header_includes_itself_by_way_of_others() -> None:
+def test_no_header_includes_itself_indirectly() -> None:
     """Within a folder, too; TopologicalSorter raises CycleError with the circle."""
     headers = {name: included(name) for name in sources() if name.endswith(".hpp")}
 

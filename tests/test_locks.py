@@ -52,7 +52,7 @@ def pins(lock: Path, python: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
-def test_a_lock_pins_what_pyproject_asks_for(lock: Path, python: str) -> None:
+def test_a_lock_pins_the_requirements_of_pyproject(lock: Path, python: str) -> None:
     there = pins(lock, python)
     unmet = [
         asked
@@ -79,7 +79,7 @@ def test_every_pin_has_hashes_and_no_lock_names_an_index(lock: Path) -> None:
     assert not re.search(r"://|index-url|find-links", lock.read_text())
 
 
-def test_the_lock_of_uv_pins_uv_alone_for_many_platforms() -> None:
+def test_the_uv_lock_pins_only_uv_for_many_platforms() -> None:
     (entry,) = entries(INSTALLER)
     assert pins(INSTALLER, PYTHONS[0]).keys() == {"uv"}
     assert entry.count("--hash=sha256:") > 10

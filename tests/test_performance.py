@@ -52,7 +52,7 @@ def every() -> ModuleType:
     return module
 
 
-def test_a_page_has_its_peers_and_bounds_with_machine_and_command(every: ModuleType) -> None:
+def test_a_page_states_peers_and_bounds_with_machine_and_command(every: ModuleType) -> None:
     found = [*every.lines_of("spmv", PAGE)]
 
     assert [(one.against, one.ratio, one.is_bound) for one in found] == [
@@ -72,7 +72,7 @@ def test_a_page_has_its_peers_and_bounds_with_machine_and_command(every: ModuleT
 @pytest.mark.parametrize(
     ("spread", "slower"), [("0.8 to 0.98", True), ("0.8 to 1.02", False), ("", True)]
 )
-def test_a_peer_is_faster_where_the_whole_range_is_below_one(
+def test_a_peer_is_faster_only_if_the_whole_range_is_below_one(
     every: ModuleType, spread: str, slower: bool
 ) -> None:
     line = every.Line("spmv", "3d7", "PETSc", 0.9, spread, False, "EPYC, 2026-11-21", "", "spmv")
@@ -80,7 +80,7 @@ def test_a_peer_is_faster_where_the_whole_range_is_below_one(
     assert (line.is_below, line.is_slower) == (True, slower)
 
 
-def test_a_machine_keeps_its_comparisons_when_another_is_measured(
+def test_measuring_another_machine_keeps_existing_comparisons(
     every: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(every, "KEPT", tmp_path / "ratios.csv")
@@ -100,7 +100,7 @@ def test_a_machine_keeps_its_comparisons_when_another_is_measured(
     assert tables == ["## On Intel", "## On AMD EPYC", "## On Xeon"]
 
 
-def test_notes_written_by_hand_stay_below_what_is_measured(
+def test_handwritten_notes_stay_below_the_measurements(
     every: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = sys.modules["turns"]

@@ -37,7 +37,7 @@ from haloscope.quantities import (
         (None, "–"),
     ],
 )
-def test_seconds_have_the_unit_that_suits_them(value: float | None, text: str) -> None:
+def test_seconds_use_a_suitable_unit(value: float | None, text: str) -> None:
     assert seconds(value) == text
 
 
@@ -52,7 +52,7 @@ def test_seconds_have_the_unit_that_suits_them(value: float | None, text: str) -
         (None, "–"),
     ],
 )
-def test_clock_writes_as_the_papers_do(value: float | None, text: str) -> None:
+def test_clock_times_use_the_format_of_the_papers(value: float | None, text: str) -> None:
     assert clock(value) == text
 
 
@@ -66,7 +66,7 @@ def test_numbers_keep_their_digits_when_they_are_rounded_up(
     assert number(value, digits) == text
 
 
-def test_the_ends_of_an_interval_are_in_the_unit_of_its_value_and_told_apart() -> None:
+def test_interval_ends_use_the_unit_of_the_value_and_stay_distinct() -> None:
     assert ends(2.31, 2.29, 2.4, SECONDS) == ("2.29", "2.40")
     assert ends(0.0011, 0.0009, 0.0012, SECONDS) == ("0.900", "1.20")
     assert ends(100.02, 100.01, 100.04) == ("100.01", "100.04")
@@ -86,7 +86,7 @@ def test_sizes_are_binary_and_rates_decimal() -> None:
     assert quantity(1.8e7, BYTES_PER_SECOND) == "18.0 MB/s"
 
 
-def test_words_around_numbers() -> None:
+def test_percentages_counts_and_lists_are_formatted() -> None:
     assert [percent(share) for share in (0.9234, 0.0123, 0.0, None)] == [
         "92 %",
         "1.2 %",
@@ -103,7 +103,7 @@ def test_words_around_numbers() -> None:
     ]
 
 
-def test_a_tiny_share_is_not_a_row_of_zeros() -> None:
+def test_a_tiny_share_is_not_printed_as_zeros() -> None:
     assert quantity(4.4e-18, PERCENT) == "<0.01 %"
     assert quantity(2e-4, PERCENT) == "0.0200 %"
     assert quantity(0.0, PERCENT) == "0 %"
@@ -121,7 +121,7 @@ def test_a_tiny_share_is_not_a_row_of_zeros() -> None:
         (0.03, None, "30.0 ms"),
     ],
 )
-def test_a_printed_duration_has_no_more_digits_than_were_printed(
+def test_a_printed_duration_has_only_the_published_digits(
     value: float, resolution_s: float | None, text: str
 ) -> None:
     assert printed_seconds(value, resolution_s) == text
@@ -130,6 +130,6 @@ def test_a_printed_duration_has_no_more_digits_than_were_printed(
 @pytest.mark.parametrize(
     ("share", "text"), [(0.0412, "+4.1 %"), (-0.1, "−10.0 %"), (0.0, "+0.0 %"), (15.5, "+1,550 %")]
 )
-def test_an_error_is_a_share_with_its_sign(share: float, text: str) -> None:
+def test_an_error_is_a_signed_percentage(share: float, text: str) -> None:
     assert error(share) == text
     assert error(share, sign="") == text.removeprefix("+")

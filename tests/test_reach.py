@@ -7,25 +7,25 @@ import pytest
 from reach import files_reached, importing_tests, rooms_above
 
 
-def test_a_room_reaches_those_that_know_it_directly_or_not() -> None:
+def test_a_package_reaches_its_direct_and_indirect_importers() -> None:
     assert rooms_above({"commands"}) == {"commands", "cli", "__main__"}
     assert rooms_above({"report"}) == {"report", "commands", "cli", "__main__"}
     assert {"analysis", "report", "predict", "commands"} <= rooms_above({"stats"})
 
 
-def test_a_changed_room_has_its_tests_run_and_theirs() -> None:
+def test_a_changed_package_runs_its_tests_and_those_of_its_importers() -> None:
     found = files_reached(["src/haloscope/topics/common/words.py"])
     assert {"tests/report", "tests/commands", "tests/test_rooms.py"} <= {*found}
     assert "tests/stats" not in found
 
 
-def test_a_test_is_reached_by_what_it_and_its_support_import() -> None:
+def test_a_test_is_affected_by_its_imports_and_support_modules() -> None:
     by_itself, by_support = "tests/analysis/test_comparison.py", "tests/models/test_jacobi.py"
     assert by_itself in files_reached(["src/haloscope/topics/common/words.py"])
     assert by_support in files_reached(["src/haloscope/toml.py"])
 
 
-def test_the_command_line_reaches_those_that_start_it() -> None:
+def test_a_command_line_change_affects_tests_that_start_it() -> None:
     found = {*files_reached(["src/haloscope/cli.py"])}
     assert {"tests/faults/test_environments.py", "tests/commands/test_screen.py"} <= found
     assert "tests/stats/test_tails.py" not in found
@@ -34,17 +34,17 @@ def test_the_command_line_reaches_those_that_start_it() -> None:
 @pytest.mark.parametrize(
     "name", ["halobench/kernel.hpp", "tests/support/a.py", "studies/a.toml", "clusters/a.toml"]
 )
-def test_what_anything_may_use_has_all_tests_run(name: str) -> None:
+def test_a_change_to_a_common_file_runs_all_tests(name: str) -> None:
     assert files_reached([name]) == ["tests"]
 
 
-def test_a_page_reaches_those_that_name_it_and_a_test_reaches_itself() -> None:
+def test_a_page_affects_tests_that_name_it_and_a_test_affects_itself() -> None:
     assert "tests/records/test_records_page.py" in files_reached(["docs/records.md"])
     assert "tests/test_repository.py" in files_reached([f"docs/{'x' * 9}.md"])
     assert "tests/stats/test_tails.py" in files_reached(["tests/stats/test_tails.py"])
 
 
-def test_tests_of_a_change_are_those_that_changed_or_import_it_by_name() -> None:
+def test_tests_of_a_change_are_changed_tests_or_direct_importers() -> None:
     found = {
         *importing_tests(
             ["src/haloscope/analysis/validation/bands.py", "tests/stats/test_tails.py"]

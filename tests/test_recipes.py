@@ -35,12 +35,12 @@ def printed(*command: str | Path, text: str | None = None) -> str:
 
 
 @pytest.mark.toolchains
-def test_hadolint_has_nothing_against_the_dockerfile(programs: Path) -> None:
+def test_hadolint_accepts_the_dockerfile(programs: Path) -> None:
     assert printed(programs / "hadolint", DOCKERFILE) == ""
 
 
 @pytest.mark.toolchains
-def test_the_definition_can_be_read_and_its_commands_are_sound(programs: Path) -> None:
+def test_the_container_definition_is_valid_and_its_commands_are_sound(programs: Path) -> None:
     as_dockerfile = printed(programs / "spython", "recipe", "--parser", "singularity", DEFINITION)
     ignored = "--ignore=DL3020"  # ADD is spython's own
 
@@ -51,7 +51,7 @@ def test_the_definition_can_be_read_and_its_commands_are_sound(programs: Path) -
 
 
 @pytest.mark.toolchains
-def test_the_hooks_of_pre_commit_can_be_read(programs: Path) -> None:
+def test_the_pre_commit_hooks_are_valid(programs: Path) -> None:
     printed(programs / "pre-commit", "validate-config", ".pre-commit-config.yaml")
 
 

@@ -24,7 +24,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LINES_OF_A_SCREEN = 50
 
 
-def test_every_ready_study_is_among_the_questions() -> None:
+def test_every_ready_study_is_listed_with_the_questions() -> None:
     page = (ROOT / "docs" / "questions.md").read_text(encoding="utf-8")
     by_commands = {"calibrate", "validate-local"}  # calibrate, validate local
 
@@ -33,7 +33,7 @@ def test_every_ready_study_is_among_the_questions() -> None:
     assert missing <= by_commands
 
 
-def test_the_readme_is_one_screen_with_the_two_commands() -> None:
+def test_the_readme_fits_one_screen_and_has_both_commands() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
 
     assert len(lines) <= LINES_OF_A_SCREEN
@@ -48,7 +48,7 @@ def test_the_readme_is_one_screen_with_the_two_commands() -> None:
     [path for one in ("*.md", "docs/**/*.md", ".github/*.md") for path in sorted(ROOT.glob(one))],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
-def test_every_link_leads_to_a_file(page: Path) -> None:
+def test_every_link_target_exists(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
     links += re.findall(r'<img src="([^"]+)"', text)
@@ -59,7 +59,7 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_source_file_names_its_licence(path: Path) -> None:
+def test_a_source_file_states_its_licence(path: Path) -> None:
     assert has_licence(path), "python tests/support/licence.py writes the line"
 
 
@@ -93,7 +93,7 @@ SCHEMAS = {
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_forms_and_workflows_have_the_keys_that_they_may(schema: str) -> None:
+def test_issue_forms_and_workflows_have_only_valid_keys(schema: str) -> None:
     files = sorted(ROOT.glob(SCHEMAS[schema]))
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
 
@@ -104,7 +104,7 @@ def test_forms_and_workflows_have_the_keys_that_they_may(schema: str) -> None:
 
 
 @pytest.mark.parametrize("form", sorted(ROOT.glob(".github/ISSUE_TEMPLATE/[!c]*.yml")), ids=str)
-def test_a_form_asks_for_what_doctor_finds(form: Path) -> None:
+def test_a_form_asks_for_the_output_of_doctor(form: Path) -> None:
     assert "haloscope doctor --json" in form.read_text(encoding="utf-8")
 
 
@@ -117,7 +117,7 @@ def test_the_hosted_check_is_the_same_with_two_compilers_and_every_python() -> N
     assert "secrets." not in text
 
 
-def test_the_spack_package_needs_what_the_wheel_needs() -> None:
+def test_the_spack_package_has_the_requirements_of_the_wheel() -> None:
     path = ROOT / "packaging/spack/packages/haloscope/package.py"
     calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
     needed = [

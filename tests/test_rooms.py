@@ -37,7 +37,7 @@ def allowed(room: str) -> set[str]:
 
 
 @pytest.mark.parametrize("room", sorted(set().union(*FLOORS) - ANYONE))
-def test_a_room_knows_those_below_it_alone(room: str) -> None:
+def test_a_package_imports_only_lower_packages(room: str) -> None:
     modules = sorted((SOURCE / room).rglob("*.py"))
 
     unknown = {
@@ -51,7 +51,7 @@ def test_a_room_knows_those_below_it_alone(room: str) -> None:
 
 
 @pytest.mark.parametrize("module", sorted(ANYONE))
-def test_what_anyone_may_import_imports_no_room(module: str) -> None:
+def test_common_modules_import_no_package(module: str) -> None:
     assert rooms_known_to(SOURCE / f"{module}.py") <= ANYONE
 
 
@@ -69,7 +69,7 @@ def test_modules_are_imported_by_name_where_a_list_has_them_alone() -> None:
     assert importing == BY_NAME
 
 
-def test_beside_the_rooms_lies_what_anyone_may_import_and_the_command_line() -> None:
+def test_the_top_level_has_only_common_modules_and_the_command_line() -> None:
     top_level = {path.stem for path in SOURCE.glob("*.py")} - {"__init__"}
     rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
 
@@ -77,17 +77,17 @@ def test_beside_the_rooms_lies_what_anyone_may_import_and_the_command_line() -> 
     assert rooms == set().union(*FLOORS) - ANYONE
 
 
-def test_a_room_has_at_most_twelve_files_beside_its_rooms() -> None:
+def test_a_package_has_at_most_twelve_modules() -> None:
     files = Counter(path.parent for path in SOURCE.rglob("*.py") if path.name != "__init__.py")
 
     assert {str(room.relative_to(SOURCE)) for room in files if files[room] > 12} == set()
 
 
-def test_every_command_stands_in_one_room() -> None:
+def test_every_command_is_in_one_package() -> None:
     assert sorted(name for names in ROOMS.values() for name in names.split()) == sorted(COMMANDS)
 
 
-def test_commands_know_no_other_command() -> None:
+def test_commands_import_no_other_command() -> None:
     knowing = {
         f"{name} imports {other}"
         for name in COMMANDS
@@ -128,7 +128,7 @@ LATE = {
 """Imported by the functions that use it: what few command lines need and takes long to import."""
 
 
-def test_imports_stand_at_the_top_but_of_what_is_heavy_and_seldom_needed() -> None:
+def test_only_heavy_and_rarely_needed_imports_are_local() -> None:
     late: dict[str, set[str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         functions = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -145,7 +145,7 @@ EXCEPT = {"analysis/dossier.py"}  #: reads a result folder for all that stands a
 
 
 @pytest.mark.parametrize("room", PURE)
-def test_what_makes_numbers_touches_neither_files_nor_processes(room: str) -> None:
+def test_modules_that_compute_do_not_use_files_or_processes(room: str) -> None:
     modules = [
         path
         for path in sorted((SOURCE / room).rglob("*.py"))
@@ -166,7 +166,7 @@ def test_what_makes_numbers_touches_neither_files_nor_processes(room: str) -> No
     assert not opening
 
 
-def test_what_draws_computes_nothing() -> None:
+def test_modules_that_plot_do_not_compute() -> None:
     computes = ("scipy", "statistics", "haloscope.stats", "haloscope.analysis", "haloscope.models")
     modules = sorted((SOURCE / "report" / "draw").glob("*.py"))
 
@@ -186,7 +186,7 @@ BESIDE = {"tables": ("figures", "figure"), "figures": ("tables", "table", "noteb
 
 
 @pytest.mark.parametrize("kind", sorted(BESIDE))
-def test_tables_and_figures_know_nothing_of_each_other(kind: str) -> None:
+def test_tables_and_figures_do_not_import_each_other(kind: str) -> None:
     modules = sorted((SOURCE / "topics").glob(f"**/{kind}.py"))
 
     knowing = {
@@ -225,7 +225,7 @@ def _types_of(node: ast.stmt) -> list[tuple[str, str]]:
     return [(name, text) for name, text in types if re.fullmatch(r"[A-Z]+[a-z]\w*", name)]
 
 
-def test_every_module_says_its_one_job_in_a_sentence() -> None:
+def test_every_module_docstring_states_its_purpose_in_one_sentence() -> None:
     missing = [
         str(path.relative_to(SOURCE))
         for path in sorted(SOURCE.rglob("*.py"))
@@ -235,7 +235,7 @@ def test_every_module_says_its_one_job_in_a_sentence() -> None:
     assert missing == []
 
 
-def test_batch_systems_are_told_apart_by_what_they_can_do_and_not_by_name() -> None:
+def test_batch_systems_are_distinguished_by_capability_not_by_name() -> None:
     inside = SOURCE / "sites" / "schedulers"
     comparing = {
         f"{path.relative_to(SOURCE)}:{node.lineno}"

@@ -91,7 +91,7 @@ def golden() -> dict[str, Times]:
     return cases
 
 
-def test_an_unbound_rank_goes_on_later_after_each_communication(smpi: None, tmp_path: Path) -> None:
+def test_an_unbound_rank_resumes_later_after_each_communication(smpi: None, tmp_path: Path) -> None:
     resume_s = 1e-3
     machine = (GOLDEN / "machine.txt").read_text(encoding="utf-8")
 
@@ -113,7 +113,7 @@ def test_an_unbound_rank_goes_on_later_after_each_communication(smpi: None, tmp_
 
 @pytest.mark.parametrize("execute", ["yes", "no"])
 @pytest.mark.parametrize("command", golden())
-def test_simulated_times_are_the_golden_ones(smpi: None, command: str, execute: str) -> None:
+def test_simulated_times_match_the_golden_values(smpi: None, command: str, execute: str) -> None:
     record = simulate(command, execute)
     assert record["clock"] == "simulated"
     assert record["outcome"] == "ok"
@@ -125,14 +125,14 @@ def test_simulated_times_are_the_golden_ones(smpi: None, command: str, execute: 
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_star_forests_do_under_simulation_what_they_do_for_real(
+def test_star_forests_give_the_same_results_simulated_and_real(
     smpi: None, tmp_path: Path, ranks: int
 ) -> None:
     smpirun(SMPI / "tests" / "test_star_forest", [], ranks)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_simulated_ranks_meet_without_messages(smpi: None, ranks: int) -> None:
+def test_simulated_ranks_synchronise_without_messages(smpi: None, ranks: int) -> None:
     smpirun(SMPI / "tests" / "test_meeting", [], ranks)
 
 
@@ -155,21 +155,21 @@ def test_a_ring_of_one_rank_gets_its_messages_back(smpi: None) -> None:
     smpirun(program("ring", SMPI), arguments, ranks=1)
 
 
-def test_collectives_of_one_rank_end(smpi: None) -> None:
+def test_collectives_of_one_rank_complete(smpi: None) -> None:
     """SMPI's reduction, as Open MPI does it, has a rank alone send to nobody."""
     arguments = ["--machine", str(GOLDEN / "machine.txt"), "collectives", "sizes=8"]
     selector = ["--cfg=smpi/coll-selector:ompi"]
     smpirun(program("collectives", SMPI), arguments, ranks=1, options=selector)
 
 
-def test_a_barrier_that_holds_nobody_back_is_absent_with_its_reason(smpi: None) -> None:
+def test_a_barrier_that_does_not_synchronise_is_absent_with_a_reason(smpi: None) -> None:
     record = simulate("collectives call=nonblocking sizes=8 repetitions=1", "yes")
 
     assert record["outcome"] == "ok"
     assert "MPI_Ibarrier does not synchronise" in record["result"]["absent"]
     operations = [point["operation"] for point in record["points"]]
     assert "barrier" not in operations and "bcast" in operations
-    with pytest.raises(AssertionError, match="give another operation, or call=blocking"):
+    with pytest.raises(AssertionError, match="another operation, or call=blocking"):
         simulate("collectives call=nonblocking operation=barrier", "yes")
     blocking = simulate("collectives sizes=8 repetitions=1", "yes")
     assert blocking["points"][0]["operation"] == "barrier" and "absent" not in blocking["result"]
@@ -188,13 +188,13 @@ def test_a_neighbourhood_collective_is_absent_with_its_reason(smpi: None, kernel
 
 
 @pytest.mark.parametrize("command", ["pingpong sizes=8", "sf_grid n=4", "spmv n=10"])
-def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command: str) -> None:
+def test_one_step_of_many_takes_as_long_as_each_of_many(smpi: None, command: str) -> None:
     """They start together, however they left the barrier."""
     once, often = (simulate(f"{command} repetitions=1 steps={n}", "yes") for n in (1, 50))
     assert once["times_s"][0] == pytest.approx(often["times_s"][0], rel=0.02)
 
 
-def test_steps_that_are_alike_take_what_each_of_them_does(smpi: None) -> None:
+def test_one_simulated_step_represents_identical_steps(smpi: None) -> None:
     """One step and one transform stand for all: as many messages, and nearly the same time."""
     command = "md_pppm copies=2x3x1 rebuild=7 repetitions=1"
     each, once = (simulate(f"{command} alike={word}", "yes") for word in ("each", "once"))
@@ -203,11 +203,11 @@ def test_steps_that_are_alike_take_what_each_of_them_does(smpi: None) -> None:
     assert each["work"]["messages"] > 0
     assert once["work"] == pytest.approx(each["work"])
     assert once["result"] == each["result"]
-    with pytest.raises(AssertionError, match="whole periods of rebuild=7 steps"):
+    with pytest.raises(AssertionError, match="periods of rebuild=7 steps"):
         simulate(f"{command} alike=once steps=3", "yes")
 
 
-def test_a_simulated_solve_goes_through_as_many_iterations_as_differ(smpi: None) -> None:
+def test_a_simulated_solve_runs_only_the_iterations_that_differ(smpi: None) -> None:
     """The second and the third take as long as each other, and as all that follow would."""
     clock = ["--cfg=smpi/wtime:0"]  # asking it takes no time
 
@@ -255,7 +255,7 @@ def points_on(
     return [point["times_s"][0] for point in record["points"]]
 
 
-def test_rendezvous_begins_at_its_first_byte(smpi: None) -> None:
+def test_rendezvous_starts_at_its_first_byte(smpi: None) -> None:
     """At 12 KiB, three latencies in place of one, as a file without protocols has it."""
     sizes = "12264,12287,12288"
     least, less, first = points_s("cab", Layout(2, 1, bind="spread"), "pingpong", sizes=sizes)
@@ -263,7 +263,7 @@ def test_rendezvous_begins_at_its_first_byte(smpi: None) -> None:
     assert first - less > 1e-6
 
 
-def test_a_message_within_a_node_takes_what_the_file_says(smpi: None) -> None:
+def test_a_message_within_a_node_takes_the_time_in_the_cluster_file(smpi: None) -> None:
     """eagle: 0.7 us and 5 GB/s, thrice the latency from 128 KiB on, and SMPI's 16 bytes more."""
     sizes = (8, 65536, 2**20)
     found = points_s("eagle", Layout(1, 2), "pingpong", sizes=",".join(map(str, sizes)))
@@ -272,7 +272,7 @@ def test_a_message_within_a_node_takes_what_the_file_says(smpi: None) -> None:
     assert found == pytest.approx([2 * seconds for seconds in one_way], rel=1e-5)
 
 
-def test_messages_within_a_node_share_its_memory(smpi: None) -> None:
+def test_messages_within_a_node_share_the_memory_bandwidth(smpi: None) -> None:
     """Eagle's gives 16 cores 97.7 GB/s, of which each byte sent moves 6; one pair has 5 GB/s."""
     size = 2**22
     (found,) = points_s("eagle", Layout(1, 16), "collectives", operation="alltoall", sizes=size)
@@ -280,7 +280,7 @@ def test_messages_within_a_node_share_its_memory(smpi: None) -> None:
     assert together == pytest.approx((96e9 + (109e9 - 96e9) * 2 / 14) / 6, rel=0.01)
 
 
-def test_computation_and_messages_share_the_memory(smpi: None) -> None:
+def test_computation_and_messages_share_the_memory_bandwidth(smpi: None) -> None:
     """In eight ranks and eight, in all sixteen at once, and from when a message starts."""
     test = SMPI / "tests" / "test_shared_memory"
     where = {"platform": "crowded_platform", "hosts": "crowded_hosts"}
@@ -289,7 +289,7 @@ def test_computation_and_messages_share_the_memory(smpi: None) -> None:
     smpirun(test, [], ranks=16, options=[f"--cfg={one}" for one in options], **where)
 
 
-def test_sockets_of_a_node_have_a_memory_each_and_a_link_between(smpi: None) -> None:
+def test_sockets_have_separate_memories_and_a_link_between_them(smpi: None) -> None:
     """What messages and computation take within sockets, across, and of both at once."""
     test = SMPI / "tests" / "test_sockets"
     where = {"platform": "socket_platform", "hosts": "socket_hosts"}
@@ -310,7 +310,7 @@ def eagle_with_sockets() -> Cluster:
     return eagle.model_copy(update={"node": node})
 
 
-def test_binding_decides_whether_a_message_goes_from_socket_to_socket(smpi: None) -> None:
+def test_binding_decides_whether_a_message_crosses_sockets(smpi: None) -> None:
     """Without memories of their own sockets are alike; a message by itself has its 5 GB/s."""
     size = 2**20
     close, spread = (
@@ -323,7 +323,7 @@ def test_binding_decides_whether_a_message_goes_from_socket_to_socket(smpi: None
     assert further == pytest.approx([2 * 3e-7, 2 * 3 * 3e-7], rel=1e-3)  # thrice by rendezvous
 
 
-def test_ranks_of_one_socket_share_what_it_has(smpi: None) -> None:
+def test_ranks_of_one_socket_share_its_resources(smpi: None) -> None:
     """Eight of them have 48 GB/s and 6.5/7 GB/s more, whatever the other socket's could give."""
     size = 2**22
     given: dict[str, Value] = {"operation": "alltoall", "sizes": size}
@@ -333,14 +333,14 @@ def test_ranks_of_one_socket_share_what_it_has(smpi: None) -> None:
     assert 8 * 7 * size / node == pytest.approx((65e9 + 31e9 * 3 / 9) / 6, rel=0.01)
 
 
-def test_every_phase_of_md_pppm_lies_in_one_section_of_lammps(smpi: None) -> None:
+def test_every_phase_of_md_pppm_belongs_to_one_lammps_section(smpi: None) -> None:
     """But `check`, which LAMMPS times in none: else a report's sections would lack something."""
     record = simulate("md_pppm rebuild=2 steps=2 repetitions=1", "no")
     parts = [name for names in sections.PHASES["md_pppm"].values() for name in names]
     assert sorted([*parts, "check"]) == sorted(phase["name"] for phase in record["phases"])
 
 
-def test_nodes_of_several_sockets_reach_each_other_as_before(smpi: None) -> None:
+def test_nodes_with_several_sockets_communicate_as_before(smpi: None) -> None:
     """By the card, from whichever socket; the node is one node in a record."""
     given: dict[str, Value] = {"operation": "alltoall", "sizes": 2**20}
     for layout in (Layout(2, 1, bind="spread"), Layout(2, 16, bind="spread")):
@@ -349,14 +349,14 @@ def test_nodes_of_several_sockets_reach_each_other_as_before(smpi: None) -> None
         assert divided == pytest.approx(whole, rel=0.02)
 
 
-def test_a_rank_copies_one_message_after_the_other(smpi: None) -> None:
+def test_a_rank_copies_its_messages_sequentially(smpi: None) -> None:
     """Of 64 KiB, which caches hold: 15 in and 15 out, in each of which its core has half a part."""
     size = 2**16
     (found,) = points_s("eagle", Layout(1, 16), "collectives", operation="alltoall", sizes=size)
     assert found == pytest.approx(15 * (size + 16) / 5e9, rel=0.02)
 
 
-def test_messages_between_nodes_share_the_card(smpi: None) -> None:
+def test_messages_between_nodes_share_the_network_card(smpi: None) -> None:
     """Each of 16 ranks sends to 16 on another node; those within a node take less long."""
     size = 2**20
     (found,) = points_s("eagle", Layout(2, 16), "collectives", operation="alltoall", sizes=size)
@@ -364,7 +364,7 @@ def test_messages_between_nodes_share_the_card(smpi: None) -> None:
 
 
 @pytest.mark.parametrize(("level", "far", "near"), [(1, 28, 27), (2, 168, 167)])
-def test_others_leave_a_part_of_the_links_of_a_level(
+def test_other_jobs_reduce_the_bandwidth_of_a_network_level(
     smpi: None, level: int, far: int, near: int
 ) -> None:
     """Eagle has 28 nodes to a switch and 168 to a pod: only who is farther takes these links."""
@@ -392,7 +392,7 @@ def test_others_leave_a_part_of_the_links_of_a_level(
 @pytest.mark.parametrize(
     ("left", "slow", "fast"), [("left 1 7 0.25", 200, 170), ("left 2 1 0.25", 170, 340)]
 )
-def test_others_use_the_links_of_one_part_of_a_tree(
+def test_other_jobs_use_the_links_of_one_subtree(
     smpi: None, left: str, slow: int, fast: int
 ) -> None:
     """Of eagle nodes 196 to 223 are below the eighth switch, and 168 to 335 in the second pod."""
@@ -406,7 +406,7 @@ def test_others_use_the_links_of_one_part_of_a_tree(
     assert one_way_s(fast, left) == pytest.approx(one_way_s(fast, ""), rel=1e-9)
 
 
-def test_a_tapered_tree_is_slower_for_nodes_that_lie_apart(smpi: None) -> None:
+def test_a_tapered_tree_is_slower_for_distant_nodes(smpi: None) -> None:
     """Of eagle, 7 links for 28 nodes of a switch, and 7 for the 168 of a pod."""
     size = 2**20
 
@@ -428,7 +428,7 @@ def test_a_tapered_tree_is_slower_for_nodes_that_lie_apart(smpi: None) -> None:
     assert anywhere == alltoall_s(allocation="random", allocation_seed=1)
 
 
-def test_other_jobs_slow_down_nodes_that_lie_apart_only_in_a_tapered_tree(smpi: None) -> None:
+def test_other_jobs_slow_distant_nodes_only_in_a_tapered_tree(smpi: None) -> None:
     """Of eagle and of a non-blocking copy, with the same other jobs, some of which send much."""
     eagle = cluster_file.load(ROOT / "clusters" / "eagle.toml")
 
@@ -449,7 +449,7 @@ def test_other_jobs_slow_down_nodes_that_lie_apart_only_in_a_tapered_tree(smpi: 
     assert apart_over_together(untapered(eagle)) < 1.1
 
 
-def test_a_trace_has_the_bytes_between_ranks(smpi: None, tmp_path: Path) -> None:
+def test_a_trace_contains_the_bytes_between_ranks(smpi: None, tmp_path: Path) -> None:
     words = ["poisson_cg", "n=64", "variant=textbook", "iterations=10"]
     where = ["--out", str(tmp_path / "record.json"), "--machine", str(GOLDEN / "machine.txt")]
     trace = tmp_path / "trace"
@@ -464,7 +464,7 @@ def test_a_trace_has_the_bytes_between_ranks(smpi: None, tmp_path: Path) -> None
     assert sent[1, 2] == sent[2, 1] == sent[3, 2] == 20 * 8 * 64
 
 
-def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:
+def test_a_pending_sum_progresses_while_ranks_compute(smpi: None) -> None:
     """In each of 21 sums a round goes between nodes where there is little to compute, then none."""
 
     def reduce_s(n: int) -> float:
@@ -476,7 +476,7 @@ def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:
     assert reduce_s(1024) < 1e-6
 
 
-def test_a_pending_sum_is_the_sum(smpi: None) -> None:
+def test_a_pending_sum_is_correct(smpi: None) -> None:
     pipelined, textbook = (
         simulate(f"poisson_cg n=64 variant={variant}", "yes")["result"]
         for variant in ("pipelined", "textbook")
@@ -485,7 +485,7 @@ def test_a_pending_sum_is_the_sum(smpi: None) -> None:
     assert pipelined["error_max"] == pytest.approx(textbook["error_max"], rel=1e-6)
 
 
-def test_memory_that_is_not_used_costs_nothing(smpi: None) -> None:
+def test_unused_memory_costs_nothing(smpi: None) -> None:
     """Five arrays of 8 GiB in all, and messages between them, as the laboratory runs it."""
     arguments = ["--machine", str(GOLDEN / "machine.txt"), "--execute", "no"]
     arguments += ["poisson_cg", "n=32768", "iterations=2", "repetitions=1"]
@@ -495,7 +495,7 @@ def test_memory_that_is_not_used_costs_nothing(smpi: None) -> None:
     assert ended.peak_bytes < 200e6
 
 
-def test_what_smpi_can_not_run_alone_answers_all_the_same(smpi: None) -> None:
+def test_forecasts_work_for_programs_that_smpi_cannot_run_alone(smpi: None) -> None:
     asked = build.asked(program("poisson_cg", SMPI))
     assert asked != program("poisson_cg", SMPI)
     planner = halobench.Planner(asked)

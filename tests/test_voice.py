@@ -79,7 +79,7 @@ PAGES = [
 ]
 
 
-def test_no_text_of_the_program_has_a_banned_phrase() -> None:
+def test_program_texts_contain_no_banned_phrase() -> None:
     assert [
         f"{path.relative_to(ROOT)}:{line}: {one}"
         for path in MODULES
@@ -88,7 +88,7 @@ def test_no_text_of_the_program_has_a_banned_phrase() -> None:
     ] == []
 
 
-def test_no_text_of_halobench_has_a_banned_phrase() -> None:
+def test_halobench_texts_contain_no_banned_phrase() -> None:
     assert HALOBENCH
     assert [
         f"{path.relative_to(ROOT)}: {one}"
@@ -99,7 +99,7 @@ def test_no_text_of_halobench_has_a_banned_phrase() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_page_has_a_banned_phrase(page: Path) -> None:
+def test_pages_contain_no_banned_phrase(page: Path) -> None:
     lines = enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
     assert [f"{page.name}:{line}: {one}" for line, text in lines for one in wrong(text)] == []
 

@@ -30,7 +30,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_wheel_contains_the_laboratory_and_its_data_alone(wheel: Path) -> None:
+def test_the_wheel_contains_only_the_package_and_its_data(wheel: Path) -> None:
     asked = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
     done = subprocess.run(
         [*asked, "src/haloscope", *SHARED], cwd=ROOT, capture_output=True, text=True, check=True

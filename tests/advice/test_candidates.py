@@ -41,7 +41,7 @@ def site(nodes: int, cores: int) -> Site:
     )
 
 
-def test_shapes_go_from_full_nodes_to_one_task_each() -> None:
+def test_shapes_range_from_full_nodes_to_one_task_per_node() -> None:
     found = shapes(16, site(100, 8), most_nodes=100)
     assert [(one.nodes, one.ppn, one.threads) for one in found] == [
         (2, 8, 1),
@@ -57,20 +57,20 @@ def test_shapes_go_from_full_nodes_to_one_task_each() -> None:
     assert {one.bind for one in found if one.ppn * one.threads < 8} == {"spread"}
 
 
-def test_the_most_nodes_are_a_candidate_too() -> None:
+def test_the_maximum_number_of_nodes_is_a_candidate() -> None:
     found = shapes(24, site(100, 16))
     assert list(dict.fromkeys(one.nodes for one in found)) == [2, 3, 6, 12, 16]
     assert [one.threads for one in found if one.nodes == 16] == [1, 8]
 
 
-def test_shapes_keep_to_the_nodes_that_there_are() -> None:
+def test_shapes_use_only_available_nodes() -> None:
     assert {one.nodes for one in shapes(16, site(4, 8))} == {2, 4}
     assert {one.nodes for one in shapes(64, site(1000, 8))} <= {8, 16, 32, 64}
     assert max(one.nodes for one in shapes(512, site(1000, 8))) == 512
     assert {one.nodes for one in shapes(16, site(100, 8), most_nodes=2)} == {2}
 
 
-def test_tasks_that_do_not_go_evenly_are_shared_out() -> None:
+def test_tasks_that_do_not_divide_evenly_are_distributed() -> None:
     found = shapes(1000, site(100, 48))
     assert (found[0].nodes, found[0].ppn) == (21, 48)
     assert all(one.ppn * one.nodes >= 1000 for one in found)
@@ -87,7 +87,7 @@ def test_too_many_tasks_are_refused() -> None:
     ("grid", "nodes", "each"),
     [((4, 4, 4), 8, 8), ((8, 8), 4, 16), ((4, 4, 1), 4, 4), ((6, 4), 6, 4)],
 )
-def test_bricks_tile_a_grid(grid: tuple[int, ...], nodes: int, each: int) -> None:
+def test_bricks_cover_a_grid(grid: tuple[int, ...], nodes: int, each: int) -> None:
     found = bricks(grid, nodes * each, nodes)
     assert found is not None
     assert Counter(found) == dict.fromkeys(range(nodes), each)
@@ -100,14 +100,14 @@ def test_a_brick_of_a_cube_is_a_cube() -> None:
     assert own == [x * 16 + y * 4 + z for x in (0, 1) for y in (0, 1) for z in (0, 1)]
 
 
-def test_there_is_no_brick_where_none_is_better_than_block_or_fits() -> None:
+def test_no_brick_is_offered_if_none_fits_or_beats_block() -> None:
     assert bricks((8,), 8, 4) is None  # pairs of neighbours: what block gives
     assert bricks((5, 5), 25, 2) is None
     assert bricks((3, 3), 9, 9) is None
     assert bricks((), 8, 4) is None
 
 
-def test_other_mappings_are_tried_on_several_nodes_alone() -> None:
+def test_other_mappings_are_tried_only_on_several_nodes() -> None:
     one = Candidate(64, 1, 1, "close")
     assert not list(remapped(one, (4, 4, 4)))
     several = list(remapped(Candidate(64, 8, 1, "close"), (4, 4, 4)))
@@ -115,7 +115,7 @@ def test_other_mappings_are_tried_on_several_nodes_alone() -> None:
     assert several[2].mapping.count(",") == 63
 
 
-def test_the_study_of_candidates_can_be_read(tmp_path: Path) -> None:
+def test_the_study_of_candidates_is_valid(tmp_path: Path) -> None:
     tried = [*shapes(16, site(4, 8)), *remapped(Candidate(16, 2, 1, "close"), (4, 4))]
     text = study('a "title"', "jacobi3d", {"size": "8x8x8", "n": 4, "x": True}, tried, 3)
     assert tomllib.loads(text)["runs"][0]["params"] == {"size": "8x8x8", "n": 4, "x": True}
@@ -129,5 +129,5 @@ def test_the_study_of_candidates_can_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("topology", "grid"), [("4x2x1", [4, 2, 1]), ("8", [8]), ("auto", []), ("4x", []), (None, [])]
 )
-def test_a_topology_is_read_as_a_grid(topology: object, grid: list[int]) -> None:
+def test_a_topology_is_parsed_as_a_grid(topology: object, grid: list[int]) -> None:
     assert grid_of(topology) == grid

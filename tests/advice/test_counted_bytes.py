@@ -70,7 +70,7 @@ def test_switches_and_nodes_are_levels_of_the_machine(
     assert counted_bytes.by_hierarchy(found, 3, cluster) is None, "nodes are not alike"
 
 
-def test_without_the_library_there_is_no_such_mapping(
+def test_without_the_library_the_graph_mapping_is_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "chszlablib", None)
@@ -78,7 +78,7 @@ def test_without_the_library_there_is_no_such_mapping(
     assert counted_bytes.by_hierarchy(found, 4, cluster_file.find("eagle")) is None
 
 
-def test_bytes_between_nodes_times_links_and_of_the_busiest_link_are_counted() -> None:
+def test_bytes_between_nodes_over_links_and_on_the_busiest_link_are_counted() -> None:
     pairs = [(0, 1, 10), (1, 2, 100), (2, 3, 1000), (3, 3, 7)]
     found = counted_bytes.of_pairs(pairs, 4)
     cluster = cluster_file.find("eagle")
@@ -94,7 +94,7 @@ def test_bytes_between_nodes_times_links_and_of_the_busiest_link_are_counted() -
     assert counted_bytes.load(found, [0] * 4, cluster) == counted_bytes.Load(0, 0, 0.0)
 
 
-def test_links_above_a_switch_share_what_leaves_it() -> None:
+def test_links_above_a_switch_share_its_outgoing_traffic() -> None:
     cluster = cluster_file.find("eagle")
     assert cluster.network
     first = NetworkLevel(children=2, parents=2, links=1)
@@ -116,7 +116,7 @@ def test_links_above_a_switch_share_what_leaves_it() -> None:
         ([(0, 5, 10), (1, 5, 7)], 27, 17.0),  # along the first dimension, then the second
     ],
 )
-def test_a_torus_is_crossed_dimension_by_dimension(
+def test_a_torus_is_routed_dimension_by_dimension(
     pairs: list[tuple[int, int, int]], hops: int, busiest: float
 ) -> None:
     cluster = cluster_file.find("eagle")
@@ -127,7 +127,7 @@ def test_a_torus_is_crossed_dimension_by_dimension(
     assert load == counted_bytes.Load(sum(pair[2] for pair in pairs), hops, busiest)
 
 
-def test_the_least_time_is_that_of_the_busiest_link() -> None:
+def test_the_lower_bound_is_the_time_of_the_busiest_link() -> None:
     cluster = cluster_file.find("stampede2")
     assert cluster.network is not None
     load = counted_bytes.Load(2000, 4000, 1000.0)
@@ -135,7 +135,7 @@ def test_the_least_time_is_that_of_the_busiest_link() -> None:
     assert counted_bytes.least_seconds(load, cluster) == pytest.approx(expected)
 
 
-def test_a_ring_of_shuffled_ranks_is_put_together_again(tmp_path: Path) -> None:
+def test_a_ring_of_shuffled_ranks_is_reassembled(tmp_path: Path) -> None:
     order = list(range(64))
     random.Random(3).shuffle(order)
     found = counted_bytes.read(written(tmp_path, ring(64, order)))
@@ -147,13 +147,13 @@ def test_a_ring_of_shuffled_ranks_is_put_together_again(tmp_path: Path) -> None:
     assert block.between_nodes > 40 * 100
 
 
-def test_nodes_of_a_graph_mapping_have_the_ranks_of_every_other(tmp_path: Path) -> None:
+def test_graph_mapping_keeps_the_rank_counts_of_the_nodes(tmp_path: Path) -> None:
     found = counted_bytes.read(written(tmp_path, ring(50)))
     graph = counted_bytes.by_graph(found, 8)
     assert [Counter(graph)[node] for node in range(8)] == [7, 7, 6, 6, 6, 6, 6, 6]
 
 
-def test_other_worlds_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_other_worlds_are_excluded_and_counted(tmp_path: Path) -> None:
     written(tmp_path, ring(4), world=2)
     with (tmp_path / "traffic.csv").open("a") as file:
         file.write("p,0,1,1,5,message,1,1,no\np,0,1,1,6,message,1,2,no\n")
@@ -172,7 +172,7 @@ def test_other_worlds_are_left_out_and_counted(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_no_traffic_is_refused(tmp_path: Path, content: str) -> None:
+def test_invalid_traffic_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "traffic.csv").write_text(content)
     with pytest.raises(UserError) as error:
         counted_bytes.read(tmp_path)

@@ -41,7 +41,7 @@ def factor() -> float:
     return known().ratio(one, other).factor
 
 
-def test_the_fastest_is_advised_beyond_the_error_of_ratios() -> None:
+def test_a_layout_is_advised_if_its_lead_exceeds_the_ratio_error() -> None:
     few, many = simulated(2, 1.0), simulated(4, 0.99 / factor())
     found = advice([few, many], few.candidate, Goal.TIME)
     assert (found.advised, found.verdict) == (many, Sureness.YES)
@@ -50,7 +50,7 @@ def test_the_fastest_is_advised_beyond_the_error_of_ratios() -> None:
     assert found.band is not None and found.band.basis is Basis.OWN
 
 
-def test_within_the_error_of_ratios_it_is_possible() -> None:
+def test_a_lead_within_the_ratio_error_is_only_possible() -> None:
     few, many = simulated(2, 1.0), simulated(4, 1.01 / factor())
     found = advice([few, many], few.candidate, Goal.TIME)
     assert (found.advised, found.verdict) == (many, Sureness.POSSIBLE)
@@ -63,26 +63,26 @@ def test_the_default_is_advised_in_a_tie() -> None:
     assert (found.advised, found.verdict, found.gain.value) == (few, Sureness.NO_DIFFERENCE, 1.0)
 
 
-def test_among_layouts_that_are_alike_the_cheapest_is_advised() -> None:
+def test_among_equal_layouts_the_cheapest_is_advised() -> None:
     usual, middle, most = simulated(2, 1.0), simulated(4, 0.505), simulated(8, 0.5)
     assert advice([usual, middle, most], usual.candidate, Goal.TIME).advised is middle
 
 
-def test_node_hours_are_a_goal_of_their_own() -> None:
+def test_node_hours_can_be_the_goal() -> None:
     few, many = simulated(2, 1.0), simulated(4, 0.9)
     found = advice([few, many], many.candidate, Goal.NODE_HOURS)
     assert (found.advised, found.gain.value) == (few, 3.6 / 2.0)
     assert found.verdict is Sureness.YES
 
 
-def test_what_was_never_validated_says_so() -> None:
+def test_an_unvalidated_simulation_is_reported() -> None:
     few, many = simulated(2, 1.0, "no-such"), simulated(4, 0.01, "no-such")
     found = advice([few, many], few.candidate, Goal.TIME)
     assert (found.advised, found.verdict) == (many, Sureness.NOT_VALIDATED)
     assert found.band is not None and found.band.of
 
 
-def test_layouts_of_a_regime_without_published_cells_are_not_validated() -> None:
+def test_layouts_of_a_regime_without_published_cells_are_unvalidated() -> None:
     few, many = simulated(8, 1.0, "tara"), simulated(16, 0.1, "tara")
     assert many.subject is not None
     threads = replace(many.subject, settings={**many.subject.settings, "ppn": 4, "threads": 8})
@@ -93,7 +93,7 @@ def test_layouts_of_a_regime_without_published_cells_are_not_validated() -> None
     assert "threads" in unsure.beyond
 
 
-def test_meshes_beyond_the_published_ones_are_not_validated() -> None:
+def test_meshes_beyond_the_published_ones_are_unvalidated() -> None:
     usual, fast = simulated(1, 1.0), simulated(2, 0.1)
     assert usual.subject is not None and fast.subject is not None
     small = [
@@ -113,7 +113,7 @@ def measured(nodes: int, *rounds_s: float) -> Option:
     return Option(Candidate(64, nodes, 1, "close"), time, rounds_s=dict(enumerate(rounds_s)))
 
 
-def test_measured_times_need_more_than_chance() -> None:
+def test_a_measured_gain_must_be_statistically_significant() -> None:
     usual = measured(1, 1.0, 1.1, 0.9, 1.0, 1.2, 1.0)
     near = measured(1, 0.95, 1.12, 0.85, 1.0, 1.1, 1.0)
     far = measured(1, 0.7, 0.8, 0.6, 0.75, 0.7, 0.7)
@@ -124,7 +124,7 @@ def test_measured_times_need_more_than_chance() -> None:
     assert advice([usual, one_launch], usual.candidate, Goal.TIME).advised is usual
 
 
-def test_measured_times_are_compared_round_by_round() -> None:
+def test_measured_times_are_compared_per_round() -> None:
     usual = measured(1, 1.0, 2.0, 4.0, 1.5, 3.0, 5.0)
     faster = measured(2, *(0.9 * time for time in usual.rounds_s.values()))
     found = advice([usual, faster], usual.candidate, Goal.TIME)
@@ -138,7 +138,7 @@ def test_measured_times_are_compared_round_by_round() -> None:
     assert advice([usual, none], usual.candidate, Goal.TIME).advised is usual
 
 
-def test_the_gain_of_measured_layouts_has_its_interval() -> None:
+def test_the_gain_of_measured_layouts_has_an_interval() -> None:
     usual = measured(2, *[0.9, 1.0, 1.1] * 3)
     half = measured(4, *[0.18, 0.2, 0.22, 0.2, 0.22, 0.18, 0.2, 0.2, 0.2])
     found = advice([usual, half], usual.candidate, Goal.TIME).gain
@@ -148,7 +148,7 @@ def test_the_gain_of_measured_layouts_has_its_interval() -> None:
     assert advice([usual], usual.candidate, Goal.TIME).gain.low is None
 
 
-def test_an_option_that_is_slower_and_dearer_is_not_on_the_front() -> None:
+def test_a_slower_and_more_expensive_option_is_not_on_the_front() -> None:
     few, worse, many = option(2, 1.0), option(4, 1.1), option(8, 0.5)
     assert advice([few, worse, many], few.candidate, Goal.TIME).front == (many, few)
 

@@ -35,7 +35,7 @@ memory_mb = 2000
 """
 
 
-def test_of_layouts_that_only_name_nodes_in_another_order_one_is_measured() -> None:
+def test_layouts_that_differ_only_in_node_order_are_measured_once() -> None:
     def option(mapping: str, seconds: float = 1.0) -> Option:
         return Option(
             Candidate(4, 2, 1, "close", mapping), Estimate(seconds, None, None, 1, "none")
@@ -54,7 +54,7 @@ def test_of_layouts_that_only_name_nodes_in_another_order_one_is_measured() -> N
 
 
 @pytest.mark.toolchains
-def test_layouts_are_measured_in_one_job_until_their_intervals_part(
+def test_layouts_are_measured_in_one_job_until_their_intervals_separate(
     built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sites").mkdir()

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {  /* argv[1]: a file with the order of ranks; n
 """
 
 
-def test_each_pasted_line_puts_ranks_on_their_nodes(lab: RunningLab, tmp_path: Path) -> None:
+def test_each_printed_command_places_ranks_on_their_nodes(lab: RunningLab, tmp_path: Path) -> None:
     (tmp_path / "where.cpp").write_text(WHERE)
     for name, content in requests.files(ADVISED).items():
         (tmp_path / name).write_text(content)

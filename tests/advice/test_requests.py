@@ -18,7 +18,7 @@ from haloscope.study.layouts import layouts
 BLOCK = Candidate(64, 4, 2, "close")
 
 
-def test_slurm_is_asked_for_nodes_tasks_and_threads() -> None:
+def test_slurm_options_request_nodes_tasks_and_threads() -> None:
     assert requests.sbatch(BLOCK) == [
         "#SBATCH --nodes=4",
         "#SBATCH --ntasks=64",
@@ -35,7 +35,7 @@ def test_slurm_is_asked_for_nodes_tasks_and_threads() -> None:
         ("round_robin", "spread", "cyclic:cyclic"),
     ],
 )
-def test_srun_distributes_as_the_mapping_says(mapping: str, bind: str, distribution: str) -> None:
+def test_srun_options_match_the_mapping(mapping: str, bind: str, distribution: str) -> None:
     one = Candidate(64, 4, 2, bind, mapping)
     assert f"--distribution={distribution} " in requests.launchers(one)["Slurm"]
     assert [*requests.files(one)] == [requests.LAYOUT_FILE]
@@ -46,7 +46,7 @@ UNEVEN = Candidate(16, 3, 1, "close")
 """UNEVEN has nodes of 6, 5, and 5 tasks."""
 
 
-def test_nodes_of_unlike_numbers_of_tasks_have_files() -> None:
+def test_uneven_task_counts_per_node_use_files() -> None:
     found = requests.files(UNEVEN)
     nodes = [int(line) for line in found[requests.NODES_FILE].split()]
     assert nodes == [0] * 6 + [1] * 5 + [2] * 5
@@ -79,7 +79,7 @@ def test_the_machine_file_names_each_node_once_with_its_ranks(tmp_path: Path) ->
         (64, 2, "spread", "round_robin", 2, "--map-by node --bind-to none"),
     ],
 )
-def test_open_mpi_spreads_ranks_over_sockets_where_they_were_simulated_so(
+def test_open_mpi_distributes_ranks_over_sockets_as_simulated(
     tasks: int, threads: int, bind: str, mapping: str, sockets: int | None, expected: str
 ) -> None:
     one = Candidate(tasks, 4, threads, bind, mapping)
@@ -87,7 +87,7 @@ def test_open_mpi_spreads_ranks_over_sockets_where_they_were_simulated_so(
     assert requests.as_data(one, sockets)["environment"] == f"export OMP_NUM_THREADS={threads}"
 
 
-def test_other_mappings_have_files_that_place_every_rank() -> None:
+def test_other_mappings_write_files_that_place_every_rank() -> None:
     nodes = [0, 1, 1, 0, 2, 2]
     one = Candidate(6, 3, 1, "close", ",".join(map(str, nodes)))
     found = requests.files(one)
@@ -103,14 +103,14 @@ def test_other_mappings_have_files_that_place_every_rank() -> None:
 
 
 @pytest.mark.parametrize(("mapping", "seed"), [("block", None), ("random", 3), ("0,1,1,0", None)])
-def test_a_run_takes_the_layout_back(tmp_path: Path, mapping: str, seed: int | None) -> None:
+def test_a_run_accepts_an_exported_layout(tmp_path: Path, mapping: str, seed: int | None) -> None:
     one = Candidate(4, 2, 2, "spread", mapping, seed)
     (tmp_path / "layout.toml").write_text(requests.files(one)[requests.LAYOUT_FILE])
     (found,) = layouts(axes := file.layout(tmp_path / "layout.toml"), axes.nodes, 8)
     assert found == replace(requests.layout(one), bind="spread")
 
 
-def test_what_is_wrong_in_a_layout_is_told_all_at_once(tmp_path: Path) -> None:
+def test_all_problems_of_a_layout_are_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "layout.toml"
     path.write_text("nodes = 0\ntask = 4\n")
     with pytest.raises(UserError) as error:
@@ -119,7 +119,7 @@ def test_what_is_wrong_in_a_layout_is_told_all_at_once(tmp_path: Path) -> None:
     assert "tasks" in error.value.problems[1].remedy
 
 
-def test_numbers_that_contradict_each_other_are_told_of_the_layouts_file(tmp_path: Path) -> None:
+def test_contradictory_numbers_are_reported_for_the_layout_file(tmp_path: Path) -> None:
     path = tmp_path / "layout.toml"
     path.write_text('nodes = 2\ntasks = 4\nmapping = "0,1,1"\n')
     with pytest.raises(UserError) as error:

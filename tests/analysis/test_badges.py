@@ -23,7 +23,7 @@ def test_measured_cases_have_no_grade() -> None:
     assert trust(cases([poisson(64)])) is None
 
 
-def test_cases_that_published_times_validate_are_first() -> None:
+def test_cases_validated_by_published_times_come_first() -> None:
     found = trust(cases([simulated("fused"), simulated("textbook"), poisson(64)]))
 
     assert found and found.validated == "partly"
@@ -41,7 +41,7 @@ def test_cases_that_published_times_validate_are_first() -> None:
         ("textbook", "cab", "no"),
     ],
 )
-def test_a_report_is_validated_by_its_own_cluster_and_variant(
+def test_a_report_is_validated_only_by_its_own_cluster_and_variant(
     variant: str, cluster: str, validated: str
 ) -> None:
     found = trust(cases([simulated(variant, cluster)]))
@@ -55,7 +55,7 @@ def test_another_cluster_file_of_the_same_name_is_not_validated() -> None:
     assert found and found.validated == "no"
 
 
-def test_a_badge_has_the_band_and_what_it_is_from() -> None:
+def test_a_badge_states_the_band_and_its_source() -> None:
     found = trust(cases([simulated("textbook"), simulated("fused")]))
     assert found
 
@@ -67,7 +67,7 @@ def test_a_badge_has_the_band_and_what_it_is_from() -> None:
     assert alone and f"(the error of {other.band.of}, another variant)" in badge(alone)
 
 
-def test_a_badge_has_an_error_of_several_kernels_once() -> None:
+def test_a_badge_states_an_error_shared_by_several_kernels_once() -> None:
     kernels = [{**star_forest(name), **SIMULATED} for name in ("sf_scatter", "sf_unpack")]
     found = trust(cases([ring(2, **SIMULATED), *kernels]))
 
@@ -85,7 +85,7 @@ def test_a_badge_has_an_error_of_several_kernels_once() -> None:
         (3, 3, (), ("published values)",)),
     ],
 )
-def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
+def test_a_badge_names_published_layouts_that_no_case_uses(
     nodes: int, ppn: int, beyond: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
     """Cells of nine nodes set numbers of summit; those of three alone validate sf_grid."""
@@ -108,7 +108,7 @@ def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
         (512, "close", ("with n = 2,048 to 65,536, ", "published values, ", "with bind = spread)")),
     ],
 )
-def test_a_badge_names_the_mesh_and_the_placement_that_cases_do_not_have(
+def test_a_badge_names_the_published_mesh_and_placement_if_they_differ(
     n: int, bind: str, expected: tuple[str, ...]
 ) -> None:
     simulation = {**SIMULATED["simulation"], "cluster": "stampede2"}
@@ -118,13 +118,13 @@ def test_a_badge_names_the_mesh_and_the_placement_that_cases_do_not_have(
     assert shows(badge(trust(cases([raw])) or pytest.fail("no trust")), *expected)
 
 
-def test_a_badge_names_the_file_that_a_cluster_file_is_a_copy_of() -> None:
+def test_a_badge_names_the_original_of_a_copied_cluster_file() -> None:
     found = trust(cases([simulated("textbook", "mine", platform="0", copied_from="tara")]))
 
     assert found and found.copied == "tara" and "copy of tara" in badge(found)
 
 
-def test_a_headline_is_of_what_is_validated_where_there_is_such() -> None:
+def test_a_headline_prefers_validated_results() -> None:
     own, other, ring_ = simulated("textbook"), simulated("fused"), ring(2, **SIMULATED)
 
     def kept(*raws: Raw) -> list[tuple[str, object]]:
@@ -139,5 +139,5 @@ def test_a_headline_is_of_what_is_validated_where_there_is_such() -> None:
 @pytest.mark.parametrize(
     ("factor", "text"), [(1.17, "± 17 %"), (1.045, "± 4.5 %"), (2.44, "a factor of 2.4")]
 )
-def test_an_error_is_told_as_a_share_or_as_a_factor(factor: float, text: str) -> None:
+def test_an_error_is_printed_as_a_percentage_or_a_factor(factor: float, text: str) -> None:
     assert within(factor) == text

@@ -43,7 +43,7 @@ def factor(cells: list[ValidatedCell], subject: Subject = SUBJECT) -> float:
     return Bands(cells).time(subject).factor
 
 
-def test_times_in_memory_of_a_gpu_say_nothing_of_the_hosts() -> None:
+def test_gpu_memory_times_do_not_validate_host_memory_times() -> None:
     device = cell(1.05, memory="device", nodes=2)
     elsewhere = replace(cell(1.4, where="2b"), kernel="ring")
 
@@ -53,7 +53,7 @@ def test_times_in_memory_of_a_gpu_say_nothing_of_the_hosts() -> None:
     assert band.factor == pytest.approx(1.4)
 
 
-def test_a_band_is_of_the_same_cluster_file_kernel_and_variant() -> None:
+def test_a_band_uses_the_same_cluster_file_kernel_and_variant() -> None:
     every = [cell(1.1), cell(1.5, where="2b"), cell(1.3, variant="fused")]
 
     band = Bands(every).time(SUBJECT)
@@ -72,7 +72,7 @@ def test_a_band_is_of_the_same_cluster_file_kernel_and_variant() -> None:
         ({"ppn": 5}, ("5 cores per node", "(at most 4)")),
     ],
 )
-def test_cells_of_other_regimes_validate_no_layout(
+def test_cells_of_other_regimes_are_no_validation(
     settings: dict[str, int], beyond: tuple[str, ...]
 ) -> None:
     every = Bands([cell(ppn=1), cell(ppn=4), cell(where="2b", nodes=1, threads=2)])
@@ -82,7 +82,7 @@ def test_cells_of_other_regimes_validate_no_layout(
     assert every.beyond(replace(asked, kernel="fft_pencil")) == "", "there is nothing to go beyond"
 
 
-def test_where_only_ratios_were_published_their_error_is_that_of_a_time_too() -> None:
+def test_errors_of_published_ratios_also_apply_to_times() -> None:
     relative = replace(cell(1.6), over={"nodes": 1})
     elsewhere = replace(cell(1.2, where="2b"), kernel="ring")
 
@@ -92,7 +92,7 @@ def test_where_only_ratios_were_published_their_error_is_that_of_a_time_too() ->
     assert shows(band.of, "published ratios", "poisson_cg (textbook) on here")
 
 
-def test_few_odd_cells_are_no_band_of_other_clusters() -> None:
+def test_a_few_unusual_cells_make_no_band_for_other_clusters() -> None:
     many = [cell(1.2, where="2b", n=n) for n in range(bands.FEWEST)]
     odd = cell(9.0, where="3c")
 
@@ -110,7 +110,7 @@ def test_few_odd_cells_are_no_band_of_other_clusters() -> None:
         ([replace(cell(1.6, where="2b"), kernel="ring")], Basis.WIDEST, 1.6),
     ],
 )
-def test_without_own_cells_it_is_the_widest_of_the_nearest(
+def test_without_own_cells_the_widest_nearest_band_is_used(
     cells: list[ValidatedCell], basis: Basis, expected: float
 ) -> None:
     band = Bands(cells).time(SUBJECT)
@@ -123,19 +123,19 @@ def test_a_changed_file_of_the_same_name_has_no_own_cells() -> None:
     assert Bands([cell()]).time(replace(SUBJECT, platform="9z")).basis is Basis.NEAREST
 
 
-def test_an_older_record_knows_the_cluster_by_its_name_alone() -> None:
+def test_an_older_record_identifies_the_cluster_only_by_name() -> None:
     assert Bands([cell()]).time(replace(SUBJECT, platform="")).own
 
 
-def test_what_is_too_long_and_too_short_counts_alike() -> None:
+def test_overestimates_and_underestimates_count_alike() -> None:
     assert factor([cell(1 / 1.25)]) == pytest.approx(1.25)
 
 
-def test_cells_that_set_numbers_say_nothing_of_times() -> None:
+def test_calibration_cells_do_not_validate_times() -> None:
     assert factor([cell(1.1), cell(1.9, fitted=True, ppn=2)]) == pytest.approx(1.1)
 
 
-def test_one_node_has_a_band_of_its_own_where_it_has_cells_enough() -> None:
+def test_one_node_has_a_separate_band_if_it_has_enough_cells() -> None:
     several = [cell(1.5, n=n) for n in range(bands.FEWEST)]
     single = [cell(1.1, nodes=1, n=n) for n in range(bands.FEWEST)]
     on_one = replace(SUBJECT, settings={**CELL.settings, "nodes": 1})
@@ -144,7 +144,7 @@ def test_one_node_has_a_band_of_its_own_where_it_has_cells_enough() -> None:
     assert factor([*several, *single[1:]], on_one) == pytest.approx(1.5)
 
 
-def test_a_band_knows_the_layouts_of_its_cells_and_which_cases_are_beyond() -> None:
+def test_a_band_detects_cases_beyond_the_layouts_of_its_cells() -> None:
     fitted = [cell(1.1, fitted=True, nodes=9, ppn=1)]
     band = Bands([*(cell(1.1, nodes=3, ppn=ppn) for ppn in (2, 4)), *fitted]).time(SUBJECT)
 
@@ -156,7 +156,7 @@ def test_a_band_knows_the_layouts_of_its_cells_and_which_cases_are_beyond() -> N
     assert ratio.spans == {} and ratio.beyond({"nodes": 99}) == ()
 
 
-def test_a_band_knows_the_meshes_and_the_binding_of_its_cells() -> None:
+def test_a_band_records_the_meshes_and_binding_of_its_cells() -> None:
     cells = [cell(1.1, n=1024 * ppn, ppn=ppn, bind="spread") for ppn in (1, 4)]
     band = Bands(cells).time(SUBJECT)
 
@@ -165,12 +165,12 @@ def test_a_band_knows_the_meshes_and_the_binding_of_its_cells() -> None:
     assert band.beyond({"n": 1024, "bind": "spread", "ppn": 2}) == ()
 
 
-def test_a_quantile_is_the_largest_error_where_these_are_too_few_to_say() -> None:
+def test_with_few_errors_the_quantile_is_the_largest_error() -> None:
     assert quantile([0.1, 0.3, 0.2]) == 0.3
     assert quantile([one / 100 for one in range(1, 101)]) == 0.96
 
 
-def test_errors_of_layouts_that_are_alike_leave_their_ratio_exact() -> None:
+def test_equal_errors_of_two_layouts_leave_their_ratio_exact() -> None:
     own = [cell(1.4), cell(1.4, ppn=2)]
     other = replace(SUBJECT, settings={**CELL.settings, "ppn": 2})
 
@@ -192,7 +192,7 @@ def test_errors_of_layouts_that_are_alike_leave_their_ratio_exact() -> None:
         ({"repetitions": 3}, ErrorKind.WAYS),
     ],
 )
-def test_what_sets_two_cases_apart(settings: dict[str, int | str], kind: ErrorKind | None) -> None:
+def test_the_error_kind_is_found(settings: dict[str, int | str], kind: ErrorKind | None) -> None:
     other = replace(SUBJECT, settings={**CELL.settings, **settings})
 
     assert pairing(SUBJECT, other) is kind
@@ -217,7 +217,7 @@ def on_device(**settings: int | str) -> dict[str, int | str]:
         ({"variant": "fused", "memory": "host"}, False, "sf_grid (fused)"),
     ],
 )
-def test_published_cells_validate_the_ways_of_a_device_that_they_have(
+def test_published_cells_validate_only_the_device_options_they_have(
     settings: dict[str, int | str], own: bool, name: str
 ) -> None:
     cells = [
@@ -235,7 +235,7 @@ def test_published_cells_validate_the_ways_of_a_device_that_they_have(
         assert bands.ratio(usual, subject).own is bands.ratio(subject, usual).own is own
 
 
-def test_errors_on_two_clusters_add_up_as_independent_ones() -> None:
+def test_errors_on_two_clusters_combine_as_independent_errors() -> None:
     other = Subject("2b", "2b", "poisson_cg", CELL.settings)
 
     band = Bands([cell(1.3), cell(1.4, where="2b")]).ratio(SUBJECT, other)
@@ -243,7 +243,7 @@ def test_errors_on_two_clusters_add_up_as_independent_ones() -> None:
     assert log(band.factor) ** 2 == pytest.approx(log(1.3) ** 2 + log(1.4) ** 2)
 
 
-def test_what_was_published_as_a_ratio_is_one_of_numbers_of_nodes() -> None:
+def test_a_published_ratio_compares_node_counts() -> None:
     own = [replace(cell(1.2), over={"nodes": 1})]
 
     errors = Bands(own).groups[0].errors
@@ -252,14 +252,14 @@ def test_what_was_published_as_a_ratio_is_one_of_numbers_of_nodes() -> None:
     assert errors[ErrorKind.SEVERAL_NODES] == ()
 
 
-def test_predictions_that_are_kept_are_of_the_cluster_files_of_today() -> None:
+def test_stored_predictions_match_the_current_cluster_files() -> None:
     kept = {(group.cluster, group.platform) for group in known().groups}
 
     assert kept
     assert {cluster: state(find(cluster)) for cluster, _ in kept} == dict(kept)
 
 
-def test_of_published_times_90_to_97_percent_are_in_the_bands_of_other_tables() -> None:
+def test_bands_contain_90_to_97_percent_of_published_times_of_other_tables() -> None:
     held = [one for one in left_out() if one.kind in bands.TIMES]
     inside, every = (sum(getattr(one, name) for one in held) for name in ("inside", "values"))
 
@@ -267,7 +267,7 @@ def test_of_published_times_90_to_97_percent_are_in_the_bands_of_other_tables() 
     assert 0.90 <= inside / every <= 0.97
 
 
-def test_two_cells_that_set_numbers_are_no_pair() -> None:
+def test_two_calibration_cells_do_not_form_a_pair() -> None:
     def ratios(*fitted: bool) -> int:
         pair = [cell(1.1 + n, fitted=one, ppn=n + 1) for n, one in enumerate(fitted)]
         return len(Bands(pair).groups[0].errors[ErrorKind.LAYOUTS])

@@ -10,7 +10,7 @@ from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings, describe, settings_of, varying
 
 
-def test_only_good_launches_enter_a_sample() -> None:
+def test_only_good_launches_are_in_a_sample() -> None:
     raws = [poisson(64, launch=k, time_s=float(k + 1)) for k in range(4)]
     raws[1] = bad(raws[1], "wrong", "error above bound")
     raws[2] = bad(raws[2], "misplaced", "rank 1 ran on processor 0")
@@ -30,20 +30,20 @@ def test_a_launch_counts_once_by_the_median_of_its_repetitions() -> None:
     assert case.time == Estimate(2.5, 2.0, 3.0, 2, "range")
 
 
-def test_one_launch_has_the_range_of_its_repetitions_and_claims_nothing() -> None:
+def test_one_launch_has_a_range_and_no_interval() -> None:
     (case,) = cases([changed(poisson(64), times_s=[1.0, 3.0, 2.0])])
 
     assert case.time == Estimate(2.0, 1.0, 3.0, 1, "repetitions")
 
 
-def test_simulated_times_have_no_spread() -> None:
+def test_simulated_times_have_no_variation() -> None:
     (case,) = cases([poisson(64, launch=k, time_s=1.0, clock="simulated") for k in range(8)])
 
     assert case.band and case.band.factor > 1
     assert case.time == Estimate(1.0, None, None, 8, "simulated", band=case.band.factor)
 
 
-def test_a_planned_case_without_a_record_is_there_without_launches() -> None:
+def test_a_planned_case_without_a_record_has_no_launches() -> None:
     known = records([poisson(64, launch=k) for k in range(2)])
     absent = {"kernel": "poisson_cg", **{k: poisson(128)[k] for k in ("params", "layout")}}
     plan = [
@@ -59,7 +59,7 @@ def test_a_planned_case_without_a_record_is_there_without_launches() -> None:
     assert missing.settings["runner"] == "local"
 
 
-def test_cases_that_differ_in_their_protocol_alone_are_parts_of_their_own() -> None:
+def test_cases_that_differ_only_in_protocol_are_separate_facets() -> None:
     """Also those that differ in what means nothing to them: the report of both ended in a crash."""
     once = recorded.pingpong()
     longer = of_case(once, params={**once["params"], "warmup": 9})
@@ -78,7 +78,7 @@ def test_cases_that_differ_in_their_protocol_alone_are_parts_of_their_own() -> N
     assert sorted(labels) == sorted(f"case {raw['case']}" for raw in ways)
 
 
-def test_facets_are_named_by_what_sets_them_apart() -> None:
+def test_facets_are_named_by_the_settings_that_differ() -> None:
     own = cases(
         [
             poisson(n, ranks=ranks, exchange=exchange)
@@ -98,13 +98,13 @@ def test_facets_are_named_by_what_sets_them_apart() -> None:
     assert facets(own[:1], ())[0].label == ""
 
 
-def test_asking_for_a_surface_does_not_make_another_setting() -> None:
+def test_requesting_a_surface_does_not_change_the_setting() -> None:
     own = cases([poisson(64), poisson(128, surface=9)])
 
     assert [part.label for part in facets(own, ("n",))] == [""]
 
 
-def test_lists_of_sizes_tell_settings_apart_only_where_nothing_else_does() -> None:
+def test_lists_of_sizes_distinguish_settings_only_as_a_last_resort() -> None:
     imb, osu = {"mode": "imb", "sizes": "0:4M"}, {"mode": "osu", "sizes": "0:1M"}
 
     assert varying([imb, osu]) == ["mode"]
@@ -112,7 +112,7 @@ def test_lists_of_sizes_tell_settings_apart_only_where_nothing_else_does() -> No
     assert varying([imb, osu, {**osu, "sizes": "8"}]) == ["mode", "sizes"]
 
 
-def test_what_follows_from_other_settings_is_no_part_of_a_name() -> None:
+def test_derived_settings_are_not_part_of_a_name() -> None:
     one: Settings = {"variant": "sstep", "s": 2, "topology": "1x1", "ppn": 1}
     two: Settings = {"variant": "fused"}
     pair = {**one, "topology": "2x1", "ppn": 2}
@@ -122,7 +122,7 @@ def test_what_follows_from_other_settings_is_no_part_of_a_name() -> None:
     assert varying([one, {**one, "s": 4}]) == ["s"]
 
 
-def test_names_tell_a_case_from_others_of_its_kernel() -> None:
+def test_names_distinguish_a_case_from_others_of_its_kernel() -> None:
     own = cases([poisson(64), poisson(128), poisson(128, nodes=2, ranks=4), stream(ranks=2)])
 
     assert [label_of(case, own) for case in own] == [
@@ -154,7 +154,7 @@ def test_one_thread_is_the_first_point_of_every_binding_of_threads() -> None:
     assert found == {"close": [1, 2, 4], "spread": [1, 2, 4]}
 
 
-def test_one_thread_goes_without_saying_beside_processes() -> None:
+def test_one_thread_is_not_mentioned_if_processes_vary() -> None:
     shared_out = cases([poisson(64, ranks=2), poisson(64, threads=2)])
     threads = cases([poisson(64), poisson(64, threads=2)])
 
@@ -165,7 +165,7 @@ def test_one_thread_goes_without_saying_beside_processes() -> None:
     assert [label_of(case, threads) for case in threads] == ["1 thread", "2 threads"]
 
 
-def test_tasks_and_nodes_say_how_many_a_node_has() -> None:
+def test_tasks_and_nodes_give_the_processes_per_node() -> None:
     """Where nodes differ in that, those of the fullest ones are named."""
     even = {"nodes": 8, "ppn": 2, "threads": 1, "tasks": 16}
     uneven = {**even, "nodes": 5, "ppn": 4}
@@ -177,7 +177,7 @@ def test_tasks_and_nodes_say_how_many_a_node_has() -> None:
     assert describe(uneven, ["ppn"]) == "16 processes"
 
 
-def test_select_takes_values_and_lists_of_values() -> None:
+def test_select_accepts_values_and_lists_of_values() -> None:
     own = cases(
         [poisson(n, exchange=e) for n in (64, 128, 256) for e in ("blocking", "persistent")]
     )
@@ -189,7 +189,7 @@ def test_select_takes_values_and_lists_of_values() -> None:
     assert values(own, "n") == [64, 128, 256]
 
 
-def test_sharing_cores_is_seen() -> None:
+def test_core_sharing_is_detected() -> None:
     shared, alone = (
         cases([poisson(64, layout={"oversubscribed": flag})])[0] for flag in (True, False)
     )
@@ -198,13 +198,13 @@ def test_sharing_cores_is_seen() -> None:
     assert not alone.oversubscribed
 
 
-def test_the_fixture_looks_like_the_quick_study() -> None:
+def test_the_fixture_resembles_the_quick_study() -> None:
     kernels = {case.kernel for case in cases(recorded.quick())}
 
     assert kernels == {"stream", "pingpong", "poisson_cg"}
 
 
-def test_simulated_replicates_have_the_spread_of_launches() -> None:
+def test_simulated_replicates_vary_like_launches() -> None:
     simulation = {"cluster": "x", "spread": {"nodes": 0.02, "phases": 0.0, "seed": 1}}
     times = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     raws = [

@@ -45,7 +45,7 @@ def test_verdicts(first: list[float], second: list[float], verdict: str) -> None
     assert one.verdict == verdict
 
 
-def test_the_ratio_says_how_many_times_as_fast_the_second_is() -> None:
+def test_the_ratio_is_the_speedup_of_the_second_folder() -> None:
     (one,) = compared(launches(SLOW), launches(FAST)).contrasts
 
     assert one.ratio is not None
@@ -67,7 +67,7 @@ def test_many_comparisons_need_more_launches() -> None:
     assert six.contrasts[0].adjusted == pytest.approx(6 * 2 / 252)
 
 
-def test_verdicts_are_by_the_corrected_p_value() -> None:
+def test_verdicts_use_the_corrected_p_value() -> None:
     meshes, times = (32, 64, 128), [2.0 + 0.1 * k for k in range(8)]
     first = [raw for n in meshes for raw in launches(times, n)]
     second = [raw for n in meshes for raw in launches([time - 0.35 for time in times], n)]
@@ -80,7 +80,7 @@ def test_verdicts_are_by_the_corrected_p_value() -> None:
     assert [one.verdict for one in among] == ["no difference shown"] * 3
 
 
-def test_cases_match_by_settings_and_those_without_a_counterpart_are_named() -> None:
+def test_cases_match_by_settings_and_unmatched_ones_are_named() -> None:
     found = compared(
         [*launches(SLOW), *launches(SLOW, 128)], [*launches(FAST), *launches(FAST, 256)]
     )
@@ -92,7 +92,7 @@ def test_cases_match_by_settings_and_those_without_a_counterpart_are_named() -> 
     )
 
 
-def test_two_toolchains_are_what_is_compared_when_each_folder_has_one() -> None:
+def test_two_folders_with_one_toolchain_each_compare_toolchains() -> None:
     ours = launches(SLOW, toolchain={"name": "openmpi"})
     theirs = launches(FAST, toolchain={"name": "mpich"})
 
@@ -165,7 +165,7 @@ def test_every_point_of_every_sweep_is_compared() -> None:
         ),
     ],
 )
-def test_what_came_of_a_comparison_is_counted_by_verdict(
+def test_comparisons_are_counted_by_verdict(
     verdicts: list[comparison.TestVerdict], counted: list[tuple[Verdict, int]], caveats: set[Caveat]
 ) -> None:
     raws = ordinary(0)
@@ -178,7 +178,7 @@ def test_what_came_of_a_comparison_is_counted_by_verdict(
     assert {*found.caveats} == caveats and found.of == len(verdicts)
 
 
-def test_a_ping_pong_is_compared_by_the_time_one_way_and_a_stream_by_that_of_a_message() -> None:
+def test_pingpong_is_compared_by_latency_and_stream_by_time_per_message() -> None:
     raws = [raw for k in range(6) for raw in ordinary(k)]
 
     by_mode = {
@@ -192,7 +192,7 @@ def test_a_ping_pong_is_compared_by_the_time_one_way_and_a_stream_by_that_of_a_m
     assert streamed.value == pytest.approx(0.45e-6, rel=0.05)  # 2 messages in a step of both ways
 
 
-def test_a_size_in_the_middle_that_became_slower_is_found() -> None:
+def test_a_slower_size_in_the_middle_of_a_sweep_is_found() -> None:
     first = [pingpong(launch=k) for k in range(8)]
     second = [pingpong(launch=k) for k in range(8)]
     for raw in second:
@@ -209,7 +209,7 @@ def test_a_size_in_the_middle_that_became_slower_is_found() -> None:
     assert found.details is not None and len(found.details.rows) == 24
 
 
-def test_how_many_launches_would_tell_is_said() -> None:
+def test_the_number_of_launches_needed_is_reported() -> None:
     five = [pingpong(launch=k) for k in range(5)]
 
     found = compared(five, five)
@@ -219,7 +219,7 @@ def test_how_many_launches_would_tell_is_said() -> None:
     assert noted(found.tables[0], "needs 7 launches", "each side")
 
 
-def test_a_parameter_below_zero_has_no_ratio_but_a_verdict() -> None:
+def test_a_negative_parameter_has_a_verdict_without_a_ratio() -> None:
     first, second = ([overheads(k) for k in range(8)] for _ in range(2))
     for k, raw in enumerate(second):
         for point in raw["points"]:
@@ -233,7 +233,7 @@ def test_a_parameter_below_zero_has_no_ratio_but_a_verdict() -> None:
     assert latency.adjusted is not None and latency.adjusted <= 0.05
 
 
-def test_a_case_that_failed_in_the_second_is_not_measured_there() -> None:
+def test_a_case_that_failed_in_the_second_folder_counts_as_unmeasured() -> None:
     failed = [bad(raw, "failed", "killed") for raw in launches(FAST)]
 
     found = compared(launches(SLOW), failed)
@@ -277,7 +277,7 @@ def test_simulated_replicates_are_tested_like_launches() -> None:
     assert one.verdict == "faster"
 
 
-def test_simulated_and_measured_times_are_not_one_setting() -> None:
+def test_simulated_and_measured_times_are_different_settings() -> None:
     found = compared(launches(SLOW), launches(FAST, clock="simulated"))
 
     assert (found.tables, found.details) == ((), None)
@@ -287,7 +287,7 @@ def on_a_device(device: str) -> list[Raw]:
     return [{**raw, "device": device} for raw in launches(SLOW, memory="device")]
 
 
-def test_an_emulated_device_s_times_stand_beside_no_real_one_s() -> None:
+def test_emulated_device_times_are_not_compared_with_real_ones() -> None:
     gpu, emulated = "NVIDIA H200 (CUDA 13.0)", "emulated"
     with_mixed = compared(
         [*on_a_device(emulated), *launches(SLOW, 128)], [*on_a_device(gpu), *launches(FAST, 128)]

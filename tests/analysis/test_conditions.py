@@ -34,7 +34,7 @@ from haloscope.topics.common.notebook import Notebook
         ({"machine": {"host": "owl", "cores": 2}}, ("host: lark and owl",)),
     ],
 )
-def test_what_differs_is_told_in_tables_and_at_the_top(
+def test_differences_are_listed_in_tables_and_summarised_at_the_top(
     change: dict[str, Any], expected: tuple[str, ...]
 ) -> None:
     known: dict[str, Any] = {
@@ -51,14 +51,14 @@ def test_what_differs_is_told_in_tables_and_at_the_top(
     assert Caveat.MIXED in {one.caveats[0] for one in findings(launches, Context()) if one.caveats}
 
 
-def test_launches_after_an_accepted_change_are_told() -> None:
+def test_launches_after_an_accepted_change_are_reported() -> None:
     change = "node model: a -> b"
     launches = cases([poisson(64), poisson(64, launch=1, changed=[change])])
 
     assert shows(mixed(launches) or "", "1 launch ", "--accept-change", change)
 
 
-def test_what_is_alike_or_is_meant_to_differ_is_not_told() -> None:
+def test_equal_or_intended_differences_are_not_reported() -> None:
     other = {"name": "mpich", "mpi": "MPICH 5"}
     simulated: dict[str, Any] = {"clock": "simulated", "machine": {"host": "tara"}}
     alike = [poisson(64), poisson(64, launch=1), poisson(64, toolchain=other)]
@@ -66,7 +66,7 @@ def test_what_is_alike_or_is_meant_to_differ_is_not_told() -> None:
     assert mixed(cases([*alike, poisson(64, **simulated)])) is None
 
 
-def test_two_states_of_a_cluster_file_are_told() -> None:
+def test_two_states_of_a_cluster_file_are_reported() -> None:
     states = [
         poisson(n, clock="simulated", simulation={"cluster": "tara", "platform": state})
         for n, state in ((64, "aaa"), (128, "bbb"))

@@ -41,7 +41,7 @@ NODES = {1: [1.0, 1.01, 1.02], 2: [1.2, 1.21, 1.22], 3: [0.9, 0.91, 0.92]}
 """The nodes of three jobs differ more than the launches on them."""
 
 
-def test_the_interval_is_one_over_jobs() -> None:
+def test_the_interval_is_computed_over_jobs() -> None:
     (case,) = cases(of_jobs(NODES))
 
     assert case.time is not None and case.time.low is not None and case.time.high is not None
@@ -52,7 +52,7 @@ def test_the_interval_is_one_over_jobs() -> None:
     assert case.time.low < 0.8 and case.time.high > 1.3
 
 
-def test_a_job_that_was_begun_anew_is_another_allocation() -> None:
+def test_a_restarted_job_is_another_allocation() -> None:
     again = [{**raw, "launch": 9 + raw["launch"]} for raw in of_jobs({3: [1.3, 1.4]}, restarts=1)]
 
     (case,) = cases([*of_jobs(NODES), *again])
@@ -60,14 +60,14 @@ def test_a_job_that_was_begun_anew_is_another_allocation() -> None:
     assert case.time is not None and case.time.allocations == 4
 
 
-def test_launches_of_one_job_say_that_they_hold_for_its_nodes() -> None:
+def test_launches_of_one_job_are_valid_only_for_its_nodes() -> None:
     (table,) = build("summary", of_jobs({1: [1.0 + k / 100 for k in range(7)]}))
 
     assert any("one batch job" in note for note in table.notes)
     assert any("rank-based interval" in note for note in table.notes)
 
 
-def test_a_table_says_over_how_many_jobs_its_intervals_are() -> None:
+def test_a_table_states_the_number_of_jobs_of_its_intervals() -> None:
     (table,) = build("summary", of_jobs(NODES))
 
     (note,) = [note for note in table.notes if "Student's interval" in note]
@@ -75,7 +75,7 @@ def test_a_table_says_over_how_many_jobs_its_intervals_are() -> None:
     assert not any("one batch job" in note for note in table.notes)
 
 
-def test_what_scatters_is_told_with_what_would_help() -> None:
+def test_variation_is_reported_with_a_remedy() -> None:
     (apart,) = build("summary", of_jobs(NODES))
     noisy = {1: [1.0, 1.3, 1.1], 2: [1.2, 1.0, 1.15], 3: [1.3, 1.05, 1.0]}
     (alike,) = build("summary", of_jobs(noisy))
@@ -88,7 +88,7 @@ def test_what_scatters_is_told_with_what_would_help() -> None:
     assert text.endswith("add launches.")
 
 
-def test_launches_without_a_batch_system_are_as_ever() -> None:
+def test_launches_without_a_batch_system_are_unchanged() -> None:
     (table,) = build("summary", [poisson(64, launch=k) for k in range(7)])
 
     assert not any("allocation" in note for note in table.notes)
@@ -119,7 +119,7 @@ def test_settings_that_every_job_measured_are_compared_within_jobs() -> None:
     assert within.ratio.allocations == 3
 
 
-def test_the_verdict_is_that_within_jobs_where_all_launches_together_say_the_contrary() -> None:
+def test_the_verdict_within_jobs_overrides_the_pooled_one() -> None:
     """Simpson's paradox: more of the second's launches ran on the slow nodes."""
     first = {1: [1.0, 1.01, 1.0, 1.01, 1.0], 2: [2.0], 3: [2.02]}
     second = {1: [0.97], 2: [1.94, 1.94, 1.94], 3: [1.96, 1.96]}
@@ -127,7 +127,7 @@ def test_the_verdict_is_that_within_jobs_where_all_launches_together_say_the_con
     assert of_one_folder(of_jobs(first), of_jobs(second)).verdict == "faster"
 
 
-def test_speedups_are_of_jobs_too() -> None:
+def test_speedups_are_computed_over_jobs_too() -> None:
     half = {
         job: [time / (2 + share) for time in times]
         for (job, times), share in zip(NODES.items(), (-0.001, 0.0, 0.001), strict=True)
@@ -141,7 +141,7 @@ def test_speedups_are_of_jobs_too() -> None:
     assert (found.allocations, found.method) == (3, "interval over allocations")
 
 
-def test_the_test_that_is_named_is_the_one_that_was_made() -> None:
+def test_the_named_test_is_the_one_performed() -> None:
     other = {job: [0.9 * time for time in times] for job, times in NODES.items()}
     ways = {"blocking": NODES, "nonblocking": other}
     nested = [raw for way, one in ways.items() for raw in of_jobs(one, exchange=way, ranks=2)]
@@ -163,7 +163,7 @@ def test_the_test_that_is_named_is_the_one_that_was_made() -> None:
 
 
 @pytest.mark.parametrize("job", [7, 8])
-def test_one_allocation_on_each_side_decides_nothing(job: int) -> None:
+def test_one_allocation_per_side_is_undecided(job: int) -> None:
     """Whatever the numbers of the jobs: a batch system that was set up anew counts from 1 again."""
     first = cases(of_jobs({7: [1.17 + k / 1000 for k in range(10)]}))
     second = cases(of_jobs({job: [1.0 + k / 1000 for k in range(10)]}))
@@ -176,7 +176,7 @@ def test_one_allocation_on_each_side_decides_nothing(job: int) -> None:
     assert (one.ratio.low, one.ratio.high, one.ratio.allocations) == (None, None, 1)
 
 
-def test_one_allocation_against_launches_of_this_machine_decides_nothing() -> None:
+def test_one_allocation_against_local_launches_is_undecided() -> None:
     alone = [{**raw, "allocation": None} for raw in of_jobs({1: [1.0, 1.01, 1.02, 1.03, 1.04]})]
     jobs = of_jobs({1: [2.0, 2.01, 2.02, 2.03, 2.04]})
 
@@ -215,7 +215,7 @@ def test_an_allocation_decides_by_ranks_whatever_its_number(
     assert found.ratio is not None and found.ratio.allocations == min(slow, fast)
 
 
-def test_several_allocations_against_launches_of_this_machine_decide_nothing() -> None:
+def test_several_allocations_against_local_launches_are_undecided() -> None:
     alone = [{**raw, "allocation": None} for raw in of_jobs({1: [1.0 + k / 100 for k in range(9)]})]
     jobs = of_jobs({k: [2.0 + k / 100] for k in range(9)})
 
@@ -224,7 +224,7 @@ def test_several_allocations_against_launches_of_this_machine_decide_nothing() -
     assert one.verdict == FEW_ALLOCATIONS
 
 
-def test_too_few_allocations_are_told_with_how_many_decide() -> None:
+def test_too_few_allocations_are_reported_with_the_number_needed() -> None:
     one, other = (of_jobs({k: [time] * 3 for k in range(3)}) for time in (1.0, 2.0))
 
     found = compare_cases(cases(one), cases(other))
@@ -236,7 +236,7 @@ def test_too_few_allocations_are_told_with_how_many_decide() -> None:
     assert any("4 allocations on each side" in note for note in found.tables[0].notes)
 
 
-def test_a_point_that_some_launches_lack_stays_with_its_allocations() -> None:
+def test_a_point_missing_in_some_launches_keeps_its_allocations() -> None:
     first, second = (
         [
             {**one, "points": one["points"][: 2 if k % 3 else 1], "allocation": raw["allocation"]}
@@ -264,7 +264,7 @@ def on_nodes(nodes: int, ranks: int, messages: float, n: int = 64) -> list[Raw]:
     return found
 
 
-def test_cases_that_the_network_can_not_touch_are_named() -> None:
+def test_cases_that_the_network_cannot_affect_are_named() -> None:
     raws = [
         *on_nodes(2, 2, messages=0.01),
         *on_nodes(2, 2, messages=0.3, n=128),
@@ -279,7 +279,7 @@ def test_cases_that_the_network_can_not_touch_are_named() -> None:
     assert compare_cases(cases(alone), cases(alone)).untouched == ()
 
 
-def test_messages_that_grew_on_one_side_are_no_witness() -> None:
+def test_messages_that_grew_on_one_side_are_no_control() -> None:
     few, many = (cases(on_nodes(2, 2, messages=share)) for share in (0.01, 0.2))
 
     assert compare_cases(few, many).untouched == ()

@@ -17,12 +17,12 @@ from haloscope.study.schema import LayoutAxes
         (LayoutAxes(tasks=[64], cores=[4]), "cores"),
     ],
 )
-def test_tasks_stand_in_place_of_processes_a_node(axes: LayoutAxes, message: str) -> None:
+def test_tasks_replace_processes_per_node(axes: LayoutAxes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         layouts(axes, [4], cores=16)
 
 
-def test_tasks_are_spread_as_evenly_as_they_go() -> None:
+def test_tasks_are_distributed_as_evenly_as_possible() -> None:
     """The first nodes have one more, block by block, dealt out, and at random."""
     axes = LayoutAxes(tasks=[7], mapping=["block", "round_robin", "random"], nodes=[3])
     block, dealt, shuffled = layouts(axes, [3], cores=4)
@@ -40,7 +40,7 @@ def test_a_node_without_a_task_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("ppn", "tasks"), [(3, 6), (4, 7), (2, 7)])
-def test_tasks_that_do_not_lie_so_are_no_layout(ppn: int, tasks: int) -> None:
+def test_an_impossible_task_distribution_is_no_layout(ppn: int, tasks: int) -> None:
     assert Layout(3, 3, tasks=7).problem is None
     assert f"tasks = {tasks} " in str(Layout(3, ppn, tasks=tasks).problem)
 
@@ -72,7 +72,7 @@ def test_mappings_give_every_node_its_ranks() -> None:
     assert sorted(dealt[0]) == sorted(dealt[2]) == Layout(4, 4).nodes_of_ranks
 
 
-def test_a_case_without_a_mapping_keeps_the_id_that_it_had() -> None:
+def test_a_case_without_a_mapping_keeps_its_id() -> None:
     def case(layout: Layout) -> Case:
         return Case("ring", {}, {}, layout, "system", 0, 1, 1.0, 0)
 

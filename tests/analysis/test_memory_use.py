@@ -28,7 +28,7 @@ def size_of(use: Use) -> int | None:
     return use.triad.point.size_bytes if use.triad else None
 
 
-def test_triad_is_taken_at_what_a_rank_has_of_a_sweep() -> None:
+def test_triad_is_evaluated_at_the_working_set_per_rank() -> None:
     """Sizes of stream are those of a rank; three vectors of 256 x 256 points are 1.5 MiB."""
     use = used(256, [triad(2**20, 90e9), triad(2**15, 200e9)], ranks=2)
 
@@ -37,26 +37,26 @@ def test_triad_is_taken_at_what_a_rank_has_of_a_sweep() -> None:
     assert use.share == pytest.approx(use.achieved.value / 90e9)
 
 
-def test_the_memory_bounds_no_solve_in_a_cache_and_a_cache_none_in_memory() -> None:
+def test_memory_bounds_only_solves_in_memory_and_a_cache_only_those_in_it() -> None:
     assert used(256, [triad(2**28, 13e9)]).triad is None
     assert used(1024, [triad(2**15, 200e9)]).triad is None
     assert size_of(used(2048, [triad(2**15, 200e9), triad(2**27, 13e9)])) == 2**27
 
 
-def test_a_far_larger_working_set_in_memory_is_no_bound_but_a_smaller_one_is() -> None:
+def test_only_a_triad_with_a_similar_or_smaller_working_set_is_a_bound() -> None:
     """Of 100 MB a cache of 32 MiB serves a part, of a gigabyte next to nothing."""
     assert used(2048, [triad(2**30, 13e9)]).triad is None
     assert size_of(used(8192, [triad(2**27, 13e9)])) == 2**27
 
 
-def test_a_triad_that_is_bound_otherwise_bounds_no_solve_on_several_cores() -> None:
+def test_a_triad_with_another_binding_does_not_bound_multicore_solves() -> None:
     spread = {"bind": "spread"}
 
     assert used(256, [triad(2**20, 90e9)], ranks=2, layout=spread).triad is None
     assert size_of(used(256, [triad(2**20, 90e9)], layout=spread)) == 2**20
 
 
-def test_lines_that_are_read_to_be_overwritten_were_moved_too() -> None:
+def test_write_allocate_traffic_is_counted() -> None:
     use = used(256, [triad(2**20, 90e9, traffic_bytes=120e9)])
 
     assert use.triad is not None and use.triad.moved.value == pytest.approx(120e9)
@@ -68,7 +68,7 @@ def test_no_share_is_above_its_bound() -> None:
     assert use.exceeds and use.share is None
 
 
-def test_what_a_cache_gives_is_not_the_memorys() -> None:
+def test_cache_bandwidth_is_not_memory_bandwidth() -> None:
     in_cache, both = ([triad(2**15, 200e9)], [triad(2**15, 200e9), triad(2**27, 13e9)])
 
     assert memory_triads(cases([stream(points=in_cache)]), MACHINE) == {}
@@ -76,7 +76,7 @@ def test_what_a_cache_gives_is_not_the_memorys() -> None:
     assert memory_triads(cases([stream(points=in_cache)]), None)[1].point.rate.value == 200e9
 
 
-def test_a_triad_of_the_same_binding_is_taken_where_there_is_one() -> None:
+def test_a_triad_with_the_same_binding_is_preferred() -> None:
     """Two cores of two sockets have two memories; what is bound close has one."""
     close = stream(ranks=2, points=[triad(2**28, 13e9)], layout={"bind": "close"})
     spread = stream(ranks=2, points=[triad(2**28, 25e9)], layout={"bind": "spread"})
@@ -87,7 +87,7 @@ def test_a_triad_of_the_same_binding_is_taken_where_there_is_one() -> None:
     assert (rate("close"), rate("spread"), rate("none")) == (13e9, 25e9, 25e9)
 
 
-def test_working_sets_are_those_of_all_ranks_and_near_by_ratio() -> None:
+def test_working_sets_include_all_ranks_and_match_by_ratio() -> None:
     """Three vectors of 128 x 128 points are 384 KiB."""
     of_a_rank, of_all = 3 * 2**16, 3 * 2**17
     half, more = 180 * 2**10, 614 * 2**10  # a ratio of 2.1, and of 1.6 though farther off

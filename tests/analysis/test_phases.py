@@ -14,7 +14,7 @@ def phase(name: str, longest: float, model: float | None) -> Raw:
     return {"name": name, "calls": 1, "time_s": time, "bytes": 1, "flops": 1, "model_s": model}
 
 
-def test_the_slowest_rank_is_set_against_the_model() -> None:
+def test_the_slowest_rank_is_compared_with_the_model() -> None:
     raws = [
         poisson(512, launch=k, phases=[phase("sweep", 1.0 + k, 1.5), phase("halo", 0.2, None)])
         for k in range(3)
@@ -35,7 +35,7 @@ def test_simulated_runs_and_runs_without_a_model_have_nothing_to_compare(changes
 @pytest.mark.parametrize(
     ("inside", "outside"), [(1.0 - 4e-16, 0.0), (1.0 + 1e-12, 0.0), (0.9, 0.1)]
 )
-def test_what_rounding_leaves_of_a_step_is_nothing(inside: float, outside: float) -> None:
+def test_rounding_residue_of_a_step_is_ignored(inside: float, outside: float) -> None:
     (case,) = cases([poisson(512, time_s=1.0, phases=[phase("sweep", inside / 0.8, None)])])
 
     rest = next(share for share in shares(case) if share.name == REST)
@@ -44,9 +44,7 @@ def test_what_rounding_leaves_of_a_step_is_nothing(inside: float, outside: float
     assert rest.seconds == pytest.approx(outside, rel=1e-9)
 
 
-def test_seconds_of_phases_are_medians_where_there_are_any_and_leave_what_a_median_step_has() -> (
-    None
-):
+def test_phase_times_use_medians_and_keep_the_rest_of_a_median_step() -> None:
     """One of three steps is slow, all of it in its halo: of the time it has the most, of a median
     step a tenth.
     """

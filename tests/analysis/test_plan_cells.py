@@ -26,7 +26,7 @@ def run(
     return {**raw, **own, "simulation": simulation}
 
 
-def test_cases_have_the_mappings_that_the_paper_s_tables_give_their_nodes() -> None:
+def test_cases_use_the_mappings_published_for_their_nodes() -> None:
     raws = [
         run("fft_pencil", 512, 82, 2.0),
         run("fft_pencil", 512, 256, 3.0),
@@ -44,7 +44,7 @@ def test_cases_have_the_mappings_that_the_paper_s_tables_give_their_nodes() -> N
     assert {cell.keys["cluster"] for cell in found.values()} == {"Eagle"}
 
 
-def test_a_cluster_has_nodes_of_its_own_and_its_own_rows() -> None:
+def test_a_cluster_has_its_own_node_counts_and_rows() -> None:
     raws = [run("fe_heat", 1024, 256, 5.0), run("fe_heat", 8, 1, 1.0)]
     found = {
         name: {
@@ -71,7 +71,7 @@ def test_statements_without_published_cells_are_tested_on_a_result_folder() -> N
     assert {one.by_sentence for one in found} == {"not decided"}
 
 
-def test_launches_deviate_from_their_mean() -> None:
+def test_launch_times_deviate_from_their_mean() -> None:
     raws = [run("md_pppm", 216, 16, time_s, launch) for launch, time_s in enumerate((9, 10, 14))]
     (case,) = cases(raws)
     assert deviation_percent(case) == approx(100 * 3 / 11)

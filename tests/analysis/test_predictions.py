@@ -31,7 +31,7 @@ def test_short_times_are_printed_alike_or_not() -> None:
     assert cell(4, None).as_printed is None
 
 
-def test_the_median_and_the_worst_of_those_that_have_one() -> None:
+def test_median_and_maximum_use_only_cells_with_an_error() -> None:
     errors = Errors.of([cell(10, 12), cell(10, 9), cell(10, 10.5), cell(1, 5, telling=False)])
     assert errors.number == 3
     assert errors.median == pytest.approx(0.1)

@@ -43,7 +43,7 @@ def full() -> list[Residual]:
     )
 
 
-def test_missing_time_is_that_of_an_iteration() -> None:
+def test_missing_time_is_per_iteration() -> None:
     (one,) = of_cells([solve(4, 2, 10.0, 8.0)])
     assert one.error == pytest.approx(-0.2)
     assert one.missing_s == pytest.approx(2e-3)
@@ -56,13 +56,13 @@ def test_missing_time_is_that_of_an_iteration() -> None:
     }
 
 
-def test_cells_that_set_numbers_or_have_no_error_do_not_count() -> None:
+def test_calibration_cells_and_cells_without_an_error_are_excluded() -> None:
     fitted = PredictedCell("4.1", WALL_TIME, {"n": 1}, 1.0, ("node.memory",), predicted=2.0)
     blind = PredictedCell("4.1", WALL_TIME, {"n": 1}, 1.0, telling=False, predicted=2.0)
     assert of_cells([fitted, blind]) == []
 
 
-def test_groups_have_the_median_the_ends_and_the_share_on_its_side() -> None:
+def test_groups_have_a_median_a_range_and_the_share_on_one_side() -> None:
     by_ppn = grouped(full(), PROCESSES)
     assert [one.names for one in by_ppn][:2] == [
         ((PROCESSES, "1 process"),),
@@ -76,12 +76,12 @@ def test_groups_have_the_median_the_ends_and_the_share_on_its_side() -> None:
     assert len(grouped(full(), NODES, PROCESSES)) == 16
 
 
-def test_what_stands_out_is_named_by_as_few_settings_as_tell_it() -> None:
+def test_an_outlying_group_is_named_by_the_fewest_settings() -> None:
     found = outstanding(full())
     assert [one.names for one in found] == [((PROCESSES, "1 process"),)]
 
 
-def test_noise_stands_out_nowhere() -> None:
+def test_noise_produces_no_outliers() -> None:
     cells = [
         solve(n, ppn, 10.0, 9.0 if (n + ppn) % 2 else 11.0) for n in range(4) for ppn in (1, 2)
     ]
@@ -89,7 +89,7 @@ def test_noise_stands_out_nowhere() -> None:
     assert outstanding([]) == []
 
 
-def test_settings_that_all_share_have_no_table() -> None:
+def test_settings_shared_by_all_cells_have_no_table() -> None:
     assert varied(full()) == [NODES, PROCESSES, POINTS]
     ids = [table.id for table in residual_tables(full(), "x")]
     assert ids == [
@@ -102,7 +102,7 @@ def test_settings_that_all_share_have_no_table() -> None:
     assert residual_tables([], "x") == []
 
 
-def test_messages_miss_time_each() -> None:
+def test_missing_time_is_computed_per_message() -> None:
     keys: dict[str, int | str] = {"size_bytes": 8, "placement": "inter_node"}
     (one,) = of_cells([PredictedCell("2", LATENCY, keys, 2e-5, predicted=1.5e-5)])
     assert one.missing_s == pytest.approx(5e-6)

@@ -28,7 +28,7 @@ def by_id(found: list[Scored]) -> dict[str, Scored]:
     return {one.statement.id: one for one in found}
 
 
-def test_a_simulation_as_published_is_right_by_the_paper_s_own_cells() -> None:
+def test_a_simulation_equal_to_the_paper_confirms_its_statements() -> None:
     found = by_id(scored(TARA, as_published("4.1", 1.0) + as_published("5.1", 1.0)))
 
     assert found["factor-five-512"].by_sentence == "right"
@@ -44,14 +44,14 @@ def test_a_simulation_as_published_is_right_by_the_paper_s_own_cells() -> None:
     assert scores["not decided"] == sum(one.simulated is None for one in found.values())
 
 
-def test_a_simulation_without_the_loss_is_wrong_where_the_paper_has_it() -> None:
+def test_a_simulation_without_the_loss_fails_where_the_paper_has_it() -> None:
     found = by_id(scored(TARA, as_published("4.1", 1.0) + as_published("5.1", 0.1)))
     assert found["factor-five-512"].by_sentence == "wrong"
     assert found["nonblocking-beats-any-arrangement"].by_sentence == "wrong"
     assert found["all-cores"].by_sentence == "right"
 
 
-def test_cells_that_were_not_simulated_decide_nothing() -> None:
+def test_cells_without_a_simulation_decide_nothing() -> None:
     found = by_id(scored(TARA, as_published("4.1", 1.0)))
     assert (found["factor-five-512"].simulated, found["factor-five-512"].by_sentence) == (
         *(None, "not decided"),
@@ -60,13 +60,13 @@ def test_cells_that_were_not_simulated_decide_nothing() -> None:
     assert found["serial-jobs-share"].by_sentence == "not decided"
 
 
-def test_cells_that_set_numbers_make_a_statement_circular() -> None:
+def test_calibration_cells_make_a_statement_circular() -> None:
     found = by_id(scored(TARA, as_published("4.1", 1.0, ("node.memory",))))
     assert found["no-memory-bottleneck"].by_sentence == "circular"
     assert {one.by_sentence for one in found.values()} == {"circular", "not decided"}
 
 
-def test_a_statement_whose_number_a_cluster_file_has_is_circular() -> None:
+def test_a_statement_that_quotes_a_cluster_file_value_is_circular() -> None:
     rows = load("anl-petsc-summit-part2").table("3").rows
     cells = [
         PredictedCell(
@@ -79,7 +79,7 @@ def test_a_statement_whose_number_a_cluster_file_has_is_circular() -> None:
     assert found["scatter-4mb-longer"].by_sentence == "right"
 
 
-def test_relative_times_are_over_the_published_one() -> None:
+def test_relative_times_are_divided_by_the_published_one() -> None:
     table = load("task-mapping-drop").table("6")
     cells = [
         PredictedCell(
@@ -96,7 +96,7 @@ def test_relative_times_are_over_the_published_one() -> None:
     assert found["most-half"].by_sentence == "not decided"
 
 
-def test_a_table_has_what_is_wrong_and_what_differs_and_the_score() -> None:
+def test_a_table_lists_failures_differences_and_the_score() -> None:
     found = scored(TARA, as_published("4.1", 1.0) + as_published("5.1", 1.0))
     wrong, score = tables.simulated(found)
     assert len(wrong.rows) == sum(
@@ -107,7 +107,7 @@ def test_a_table_has_what_is_wrong_and_what_differs_and_the_score() -> None:
     ]
 
 
-def test_comparisons_that_printed_digits_leave_open_decide_nothing() -> None:
+def test_comparisons_within_printed_rounding_decide_nothing() -> None:
     """Times below half a second are printed as 0: which layout was faster there is not known."""
     table = load("hpcf-2018-10").table("4.1")
     cells = [

@@ -21,7 +21,7 @@ def eagle() -> Cluster:
     return cluster_file.find("eagle")
 
 
-def test_numbers_and_what_has_none_are_told_by_their_place(eagle: Cluster) -> None:
+def test_assumed_values_are_identified_by_their_key(eagle: Cluster) -> None:
     found = {one.where: one for one in assumed(eagle)}
     first = found["node.memory#1.bandwidth_bytes_per_s"]
     assert first.value == 14e9
@@ -31,13 +31,13 @@ def test_numbers_and_what_has_none_are_told_by_their_place(eagle: Cluster) -> No
     assert "mpi.collectives.allreduce" in found
 
 
-def test_what_has_a_source_is_not_assumed(eagle: Cluster) -> None:
+def test_a_value_with_a_source_is_not_assumed(eagle: Cluster) -> None:
     places = {one.where for one in assumed(eagle)}
     assert "network.link_bandwidth_bytes_per_s" not in places
     assert "mpi.rendezvous_bytes" not in places
 
 
-def test_those_with_a_number_can_be_scaled_by_themselves(eagle: Cluster) -> None:
+def test_each_assumed_number_can_be_scaled_separately(eagle: Cluster) -> None:
     for one in numbers(eagle):
         other = scaled(eagle, one, 1.5)
         changed = {each.where: each.value for each in numbers(other)}
@@ -51,13 +51,13 @@ def test_those_with_a_number_can_be_scaled_by_themselves(eagle: Cluster) -> None
     assert len(numbers(eagle)) > 5
 
 
-def test_what_is_no_number_can_not_be_scaled(eagle: Cluster) -> None:
+def test_non_numeric_values_cannot_be_scaled(eagle: Cluster) -> None:
     (node,) = [one for one in assumed(eagle) if one.where == "node"]
     with pytest.raises(ValueError, match="node is not a number"):
         scaled(eagle, node, 2)
 
 
-def test_a_file_that_was_measured_assumes_nothing(eagle: Cluster) -> None:
+def test_a_measured_file_has_no_assumptions(eagle: Cluster) -> None:
     part = eagle.model_copy(
         update={"node": eagle.node.model_copy(update={"source": "calibrated"}), "mpi": None}
     )
@@ -65,7 +65,7 @@ def test_a_file_that_was_measured_assumes_nothing(eagle: Cluster) -> None:
     assert Assumed(("node",), None, "calibrated") not in assumed(part)
 
 
-def test_what_is_taken_to_be_so_is_assumed() -> None:
+def test_values_marked_as_assumed_are_assumptions() -> None:
     """Other words for it would leave a number out of the list."""
     for name in cluster_file.ready():
         text = cluster_file.ready()[name].read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def test_what_is_taken_to_be_so_is_assumed() -> None:
         assert [line for line in assumed if "assumed" not in line] == [], name
 
 
-def test_the_command_shows_each_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_lists_assumptions_with_reasons(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "show", "eagle", "--assumed"]) == 0
     out = capsys.readouterr().out
     assert "messages#1.bandwidth_bytes_per_s = 5e+09" in out
@@ -84,7 +84,7 @@ def test_the_command_shows_each_with_its_reason(capsys: pytest.CaptureFixture[st
     assert main(["cluster", "show", "orfeo-gpu-node", "--assumed"]) == 0
 
 
-def test_what_a_file_does_not_say_is_told_with_what_simulations_take(
+def test_missing_keys_are_listed_with_the_simulation_default(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Each is the number that the files of a simulation have, and has a key that gives another."""
@@ -98,7 +98,7 @@ def test_what_a_file_does_not_say_is_told_with_what_simulations_take(
 
 
 @pytest.mark.parametrize("name", sorted(cluster_file.ready()))
-def test_a_default_that_is_given_simulates_the_same(name: str) -> None:
+def test_an_explicit_default_gives_the_same_simulation(name: str) -> None:
     cluster = cluster_file.find(name)
     case = Case("empty", {}, {}, Layout(min(2, cluster.nodes), 2), "simgrid", 0, 1, 1.0, 0)
     absent = [one for one in numbers(cluster) if not one.given]

@@ -44,7 +44,7 @@ def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
     assert clock.value == 2
 
 
-def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
+def test_a_missing_or_malformed_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="No such file"):
         cluster_file.load(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("= 3")
@@ -163,7 +163,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_a_key_may_be_is_told(
+def test_an_error_states_the_allowed_values_of_a_key(
     tmp_path: Path, old: str, new: str, expected: dict[str, tuple[str, str]]
 ) -> None:
     path, error = refused(tmp_path, (old, new))
@@ -174,7 +174,7 @@ def test_what_a_key_may_be_is_told(
         assert found[key][1].startswith(remedy)
 
 
-def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -> None:
+def test_implausible_numbers_are_named_with_their_unit(tmp_path: Path) -> None:
     path, error = refused(
         tmp_path,
         ("value = 2.1,", "value = 2100,"),  # MHz?
@@ -206,7 +206,7 @@ def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -
         ("low = 17e9, high = 18e9", None),
     ],
 )
-def test_a_value_lies_within_its_interval(tmp_path: Path, ends: str, what: str | None) -> None:
+def test_a_value_is_within_its_interval(tmp_path: Path, ends: str, what: str | None) -> None:
     change = ("value = 17.1e9", f"value = 17.1e9, {ends}")
     if what is None:
         cluster_file.load(changed(tmp_path, change))
@@ -217,7 +217,7 @@ def test_a_value_lies_within_its_interval(tmp_path: Path, ends: str, what: str |
     assert problem.what == what
 
 
-def test_every_shipped_number_has_a_source_beside_it() -> None:
+def test_every_shipped_number_has_a_source() -> None:
     """A table with a number has a source of its own, or is one of points of what has one."""
     for path in cluster_file.ready().values():
         data = tomllib.loads(path.read_text(encoding="utf-8"))

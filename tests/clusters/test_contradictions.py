@@ -308,7 +308,7 @@ def with_sockets(*changes: tuple[str, str]) -> tuple[str, str]:
         ("latency_s", "# latency_s", ".link.latency_s", "is missing"),
     ],
 )
-def test_sockets_that_can_t_be_are_named(
+def test_impossible_socket_counts_are_named(
     tmp_path: Path, old: str, new: str, key: str, what: str
 ) -> None:
     cluster_file.load(changed(tmp_path, with_sockets()))
@@ -317,7 +317,7 @@ def test_sockets_that_can_t_be_are_named(
     assert error.problems[0].what.startswith(what)
 
 
-def test_sockets_that_do_not_divide_the_cores_or_are_one_are_named(tmp_path: Path) -> None:
+def test_socket_counts_that_are_one_or_do_not_divide_the_cores_are_named(tmp_path: Path) -> None:
     path, error = refused(tmp_path, with_sockets(), ("sockets = 2", "sockets = 5"))
     assert (error.problems[0].where, error.problems[0].what) == (
         f"{path}: node.cores",
@@ -329,14 +329,14 @@ def test_sockets_that_do_not_divide_the_cores_or_are_one_are_named(tmp_path: Pat
 
 
 @pytest.mark.parametrize("key", ["memory", "link"])
-def test_sockets_are_told_whole(tmp_path: Path, key: str) -> None:
+def test_socket_settings_must_be_complete(tmp_path: Path, key: str) -> None:
     parts = re.split(r"(?=\n\[)", SOCKET)
     left = "".join(part for part in parts if f"node.socket.{key}]" not in part)
     path, error = refused(tmp_path, ("[[node.caches]]\nlevel = 2\n", left))
     assert f"{path}: node.socket.{key}" in [problem.where for problem in error.problems]
 
 
-def test_messages_between_sockets_tell_their_latency_themselves(tmp_path: Path) -> None:
+def test_messages_between_sockets_require_their_own_latency(tmp_path: Path) -> None:
     other = """
 [[messages]]
 placement = "other-socket"
@@ -349,12 +349,12 @@ bandwidth_bytes_per_s = { value = 6e9, source = "a test" }
     assert cluster_file.load(path).node.socket is not None
 
 
-def test_an_unknown_algorithm_is_told_what_there_is(tmp_path: Path) -> None:
+def test_an_unknown_algorithm_error_lists_the_valid_ones(tmp_path: Path) -> None:
     _, error = refused(tmp_path, ('"redbcast"', '"redbcst"'))
     assert re.search("did you mean 'redbcast'.*lr, mpich, mvapich2", str(error))
 
 
-def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
+def test_contradictory_numbers_are_named(tmp_path: Path) -> None:
     path, error = refused(tmp_path, ("by = 1\n", "by = 5\n"), ("by = 24", "by = 96"))
     assert [(problem.where, problem.what) for problem in error.problems] == [
         (
@@ -365,7 +365,7 @@ def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_a_stored_byte_that_costs_too_much_is_named(tmp_path: Path) -> None:
+def test_an_excessive_store_cost_is_named(tmp_path: Path) -> None:
     text = cluster_file.ready()["stampede2"].read_text(encoding="utf-8")
     path = tmp_path / "odd.toml"
     cost = "store_cost = { value = 5, source = 'x' }"
@@ -386,7 +386,7 @@ def test_a_stored_byte_that_costs_too_much_is_named(tmp_path: Path) -> None:
         ([(2, 20.0)], "#1.cost_s", "20 seconds is out of range"),
     ],
 )
-def test_parallel_regions_that_no_node_has_are_named(
+def test_impossible_parallel_regions_are_named(
     tmp_path: Path, regions: list[tuple[int, float]], key: str, what: str
 ) -> None:
     text = cluster_file.ready()["stampede2"].read_text(encoding="utf-8")
@@ -402,7 +402,7 @@ def test_parallel_regions_that_no_node_has_are_named(
     assert (first.where, first.what) == (f"{path}: node.regions{key}", what)
 
 
-def test_a_memory_that_gives_ever_less_to_more_cores_is_named(tmp_path: Path) -> None:
+def test_memory_bandwidth_that_falls_with_cores_is_named(tmp_path: Path) -> None:
     """Though no step of the curve falls by half."""
     falls = (("179.34e9", "90e9"), ("201.43e9", "65e9"), ("190.5e9", "50e9"))
     changes = [(f"value = {old}", f"value = {new}") for old, new in falls]
@@ -426,7 +426,7 @@ def test_a_memory_that_gives_ever_less_to_more_cores_is_named(tmp_path: Path) ->
         ("shared_by = 24", "shared_by = 8"),
     ],
 )
-def test_what_a_measurement_can_miss_is_no_contradiction(
+def test_plausible_measurement_gaps_are_no_contradiction(
     tmp_path: Path, change: tuple[str, str]
 ) -> None:
     cluster_file.load(changed(tmp_path, change))
@@ -458,7 +458,7 @@ def pieces(tmp_path: Path, *ends: tuple[int, int]) -> Path:
         ),
     ],
 )
-def test_pieces_go_from_small_to_large(
+def test_pieces_are_in_ascending_order_of_size(
     tmp_path: Path, ends: tuple[tuple[int, int], ...], key: str, what: str
 ) -> None:
     path = pieces(tmp_path, *ends)
@@ -469,12 +469,12 @@ def test_pieces_go_from_small_to_large(
     assert problem.what == what
 
 
-def test_pieces_may_be_of_one_size_and_have_gaps_between_them(tmp_path: Path) -> None:
+def test_pieces_may_cover_a_single_size_and_leave_gaps(tmp_path: Path) -> None:
     (found,) = cluster_file.load(pieces(tmp_path, (0, 0), (1, 64), (128, 256))).messages
     assert [piece.last_bytes for piece in found.protocols] == [0, 64, 256]
 
 
-def test_a_piece_says_how_long_its_messages_take(tmp_path: Path) -> None:
+def test_a_piece_gives_the_time_of_its_messages(tmp_path: Path) -> None:
     path = changed(tmp_path)
     with path.open("a", encoding="utf-8") as file:
         file.write("protocols = [{ first_bytes = 0, last_bytes = 8 }]\n")
@@ -504,7 +504,7 @@ def test_a_piece_says_how_long_its_messages_take(tmp_path: Path) -> None:
         ("[network]", "left = 1.1", "network.levels#1.left", "1.1 of a link"),
     ],
 )
-def test_numbers_that_no_simulation_can_take_are_named(
+def test_numbers_beyond_the_limits_of_simulation_are_named(
     tmp_path: Path, table: str, said: str, key: str, what: str
 ) -> None:
     """Before anything is launched: SimGrid would end with words of its own, or never."""
@@ -521,14 +521,14 @@ def test_numbers_that_no_simulation_can_take_are_named(
     assert problem.what.startswith(what)
 
 
-def test_hardware_threads_that_no_node_has_are_named(tmp_path: Path) -> None:
+def test_impossible_hardware_threads_are_named(tmp_path: Path) -> None:
     path, error = refused(tmp_path, ("threads_per_core = 2", "threads_per_core = 1000000000000"))
     (problem,) = error.problems
     assert problem.where == f"{path}: node.threads_per_core"
     assert problem.what == "48,000,000,000,000 hardware threads is out of range"
 
 
-def test_messages_of_a_placement_are_there_once_for_a_library(tmp_path: Path) -> None:
+def test_messages_of_a_placement_are_defined_once_per_library(tmp_path: Path) -> None:
     path = changed(tmp_path)
     head, messages = path.read_text(encoding="utf-8").split("[[messages]]")
     other = messages.replace("Intel MPI 18.0.0", "Intel MPI 19")
@@ -564,7 +564,7 @@ _OTHERS = "[others]\noccupancy = { value = 0.9, source = 'x' }\n\n[mpi]\n"
         ),
     ],
 )
-def test_other_jobs_whose_traffic_nothing_tells_are_refused(
+def test_other_jobs_without_defined_traffic_are_refused(
     tmp_path: Path, change: tuple[str, str], key: str, what: str
 ) -> None:
     path, error = refused(tmp_path, ("[mpi]\n", _OTHERS), change)

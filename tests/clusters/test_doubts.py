@@ -26,7 +26,7 @@ def changed(name: str, place: str, **values: Any) -> Cluster:
 
 
 @pytest.mark.parametrize("name", READY)
-def test_ready_files_are_plausible_and_no_copies(name: str) -> None:
+def test_ready_files_are_plausible_and_not_copies(name: str) -> None:
     assert doubts(find(name)) == []
     assert copy_of(find(name)) is None
 
@@ -59,11 +59,11 @@ def test_ready_files_are_plausible_and_no_copies(name: str) -> None:
         ),
     ],
 )
-def test_what_is_not_plausible_is_named(place: str, values: dict[str, float], key: str) -> None:
+def test_implausible_values_are_named(place: str, values: dict[str, float], key: str) -> None:
     assert key in [one.key for one in doubts(changed("tara", place, **values))]
 
 
-def test_a_link_faster_than_any_is_named() -> None:
+def test_an_implausibly_fast_link_is_named() -> None:
     found = doubts(changed("eagle", "network.link_bandwidth_bytes_per_s", value=125e9))
 
     assert "network.link_bandwidth_bytes_per_s" in {one.key for one in found}
@@ -74,7 +74,7 @@ def test_a_file_under_another_name_is_a_copy() -> None:
     assert copy_of(changed("tara", "network", source="none")) == Copy("tara", ())
 
 
-def test_other_numbers_under_the_same_sources_are_a_copy() -> None:
+def test_different_numbers_with_the_same_sources_are_a_copy() -> None:
     place = "node.memory.3.bandwidth_bytes_per_s"
 
     assert copy_of(changed("tara", place, value=45e9)) == Copy(
@@ -85,13 +85,13 @@ def test_other_numbers_under_the_same_sources_are_a_copy() -> None:
     )
 
 
-def test_few_numbers_with_sources_of_their_own_leave_it_a_copy() -> None:
+def test_a_few_newly_sourced_numbers_still_make_a_copy() -> None:
     place = "node.memory.0.bandwidth_bytes_per_s"
 
     assert copy_of(changed("tara", place, value=45e9, source="measured")) == Copy("tara", (), 1)
 
 
-def test_many_numbers_with_sources_of_their_own_are_another_file() -> None:
+def test_many_newly_sourced_numbers_make_a_different_file() -> None:
     data = find("tara").model_dump(exclude_none=True) | {"name": "mine"}
     for one in data["node"]["unbound"]:
         for entry in one.values():
@@ -104,9 +104,7 @@ def test_many_numbers_with_sources_of_their_own_are_another_file() -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), [("latency_s", 30e-6), ("bandwidth_bytes_per_s", 0.7e9)])
-def test_messages_within_a_node_are_set_against_links_without_others(
-    key: str, value: float
-) -> None:
+def test_messages_within_a_node_are_compared_with_idle_links(key: str, value: float) -> None:
     found = doubts(changed("stampede2", f"messages.0.{key}", value=value))
 
     assert [one.key for one in found] == [f"messages[0].{key}"]

@@ -35,11 +35,11 @@ def case(layout: Layout, **params: Value) -> Case:
         (Layout(ppn=8, bind="spread"), 2, [0, 0, 1, 1, 3, 3, 4, 4]),
     ],
 )
-def test_ranks_take_the_gpus_of_their_sockets(layout: Layout, shared: int, gpus: list[int]) -> None:
+def test_ranks_use_the_gpus_of_their_socket(layout: Layout, shared: int, gpus: list[int]) -> None:
     assert gpus_of_ranks(SUMMIT.node, layout.nodes_of_ranks, layout, shared) == gpus
 
 
-def test_ranks_without_a_gpu_are_told_of() -> None:
+def test_ranks_without_a_gpu_are_reported() -> None:
     assert gpus_lacking(6, Layout(ppn=6), 1, "summit") is None
     assert gpus_lacking(6, Layout(ppn=12), 2, "summit") is None
     too_many = str(gpus_lacking(6, Layout(ppn=7), 1, "summit"))
@@ -50,7 +50,7 @@ def test_ranks_without_a_gpu_are_told_of() -> None:
         gpus_of_ranks(SUMMIT.node, [0] * 7, Layout(ppn=7))
 
 
-def test_messages_from_gpus_have_protocols_of_their_own() -> None:
+def test_messages_from_gpus_have_separate_protocols() -> None:
     """And all others, staged ones too, those of the host's memory."""
     layout = Layout(ppn=2)
     host = simgrid_files.files(SUMMIT, case(layout, memory="host"))
@@ -70,7 +70,7 @@ def test_messages_from_gpus_have_protocols_of_their_own() -> None:
     assert "gpu" not in host["platform"]
 
 
-def test_ranks_that_share_a_gpu_have_a_seat_each() -> None:
+def test_ranks_that_share_a_gpu_have_separate_slots() -> None:
     shared = case(Layout(ppn=3), memory="device", gpus_shared=2)
     files = simgrid_files.files(SUMMIT, shared)
 
@@ -78,7 +78,7 @@ def test_ranks_that_share_a_gpu_have_a_seat_each() -> None:
     assert "\ngpus 6 2 64000000000.0 2\n" in files["platform"]
 
 
-def test_all_messages_between_gpus_are_eager_to_smpi() -> None:
+def test_smpi_treats_all_gpu_messages_as_eager() -> None:
     limits = {
         memory: [
             option
@@ -92,14 +92,14 @@ def test_all_messages_between_gpus_are_eager_to_smpi() -> None:
     assert limits["device"] == ["--cfg=smpi/send-is-detached-thresh:2147483647"]
 
 
-def test_ranks_that_share_a_gpu_have_a_part_of_it() -> None:
+def test_ranks_that_share_a_gpu_get_a_fraction_of_it() -> None:
     shared = case(Layout(ppn=3), memory="device", gpus_shared=2)
     machine = simgrid_files.files(SUMMIT, shared)["machine"]
 
     assert machine.endswith(" 2\n")
 
 
-def test_what_the_receive_takes_is_not_in_the_latency() -> None:
+def test_receive_overhead_is_not_part_of_the_latency() -> None:
     assert SUMMIT.node.gpu
     (near,) = (one for one in SUMMIT.node.gpu.messages if one.placement == "same-socket")
 
@@ -111,7 +111,7 @@ def test_what_the_receive_takes_is_not_in_the_latency() -> None:
     assert second[1] == pytest.approx(1.2e-6)
 
 
-def test_a_file_without_gpus_keeps_its_state() -> None:
+def test_a_file_without_gpus_keeps_its_hash() -> None:
     assert state(cluster_file.find("maya-2013")) == "141aab8a26cd"
 
 
@@ -137,6 +137,6 @@ def changed(tmp_path: Path, old: str, new: str) -> Cluster:
         ("first_bytes = 49152", "first_bytes = 49000", "the previous piece, which ends at 49151"),
     ],
 )
-def test_what_can_not_be_is_refused(tmp_path: Path, old: str, new: str, what: str) -> None:
+def test_impossible_gpu_settings_are_refused(tmp_path: Path, old: str, new: str, what: str) -> None:
     with pytest.raises(UserError, match=re.escape(what)):
         changed(tmp_path, old, new)

@@ -15,7 +15,7 @@ from haloscope.sites.schema import BatchSite
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_the_page_is_as_the_code_has_it(path: Path) -> None:
+def test_the_page_matches_the_code(path: Path) -> None:
     made = PAGES[path]()
 
     assert path.read_text(encoding="utf-8") == made, "python tests/support/machine_pages.py"
@@ -35,13 +35,13 @@ def test_every_table_of_the_file_is_on_the_page(
 
 
 @pytest.mark.parametrize(("title", "model"), [*CLUSTERS, *SITES])
-def test_every_key_says_what_it_may_be(title: str, model: type[BaseModel]) -> None:
+def test_every_key_documents_its_allowed_values(title: str, model: type[BaseModel]) -> None:
     unsaid = {name for name, field in model.model_fields.items() if not field.description}
 
     assert unsaid <= {*NAMED_BY_FILE.get(model, ())}, title
 
 
-def test_the_file_to_begin_with_has_what_a_simulation_of_several_nodes_needs() -> None:
+def test_the_template_file_suffices_to_simulate_several_nodes() -> None:
     cluster = load(Path(__file__).parents[2] / "docs" / "examples" / "cluster" / "cluster.toml")
 
     assert cluster.nodes > 1 and cluster.network is not None

@@ -17,12 +17,12 @@ def nodes(cluster: str, asked: int, allocation: str, seed: int | None = None) ->
     return [*allocated(emptied(cluster_file.find(cluster)), layout).nodes]
 
 
-def test_nodes_lie_side_by_side_where_nobody_else_is() -> None:
+def test_nodes_are_adjacent_on_an_empty_cluster() -> None:
     assert nodes("eagle", 5, "contiguous") == nodes("eagle", 5, "best_fit") == [0, 1, 2, 3, 4]
     assert allocated(cluster_file.find("stampede2"), Layout(3, 2)).nodes == [0, 1, 2]
 
 
-def test_switches_and_pods_give_their_nodes_in_turn() -> None:
+def test_switches_and_pods_provide_nodes_in_turn() -> None:
     """Of eagle, 28 nodes to a switch and 6 of these to each of 6 pods."""
     assert nodes("eagle", 4, "by_switch") == [0, 28, 56, 84]
     assert nodes("eagle", 38, "by_switch") == sorted([*range(0, 1008, 28), 1, 29])
@@ -32,7 +32,7 @@ def test_switches_and_pods_give_their_nodes_in_turn() -> None:
 
 
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
-def test_every_node_is_had_once_where_all_are_asked_for(allocation: str) -> None:
+def test_requesting_all_nodes_returns_each_once(allocation: str) -> None:
     seed = 1 if allocation == "random" else None
     assert nodes("eagle", 1008, allocation, seed) == list(range(1008))
     odd = described(nodes=3)  # of four places
@@ -40,7 +40,7 @@ def test_every_node_is_had_once_where_all_are_asked_for(allocation: str) -> None
     assert allocated(odd, layout).nodes == [0, 1, 2]
 
 
-def test_random_nodes_follow_from_their_seed() -> None:
+def test_random_nodes_are_determined_by_the_seed() -> None:
     one, again, other = (nodes("eagle", 20, "random", seed) for seed in (1, 1, 2))
     assert one == again != other
     assert one == sorted(set(one)) and len(one) == 20 and max(one) > 500
@@ -57,7 +57,7 @@ def test_a_torus_has_no_switches() -> None:
     assert len(allocated(cluster, layout).nodes) == 2
 
 
-def test_ranks_are_on_the_nodes_that_were_allocated() -> None:
+def test_ranks_run_on_the_allocated_nodes() -> None:
     layout = Layout(2, 2, allocation="by_switch")
     case = Case("ring", {}, {}, layout, "simgrid", 0, 1, 60.0, 0)
     files = simgrid_files.files(described(), case)

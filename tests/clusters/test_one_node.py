@@ -51,7 +51,7 @@ def cells_by(
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_the_memory_of_the_file_is_found_again(model: NodeModel, name: str) -> None:
+def test_the_memory_bandwidth_of_the_file_is_reproduced(model: NodeModel, name: str) -> None:
     cluster = find(name)
     law = law_of(cluster)
     found = list(memory(model, cluster, cells_by(model, cluster, law), law))
@@ -60,7 +60,7 @@ def test_the_memory_of_the_file_is_found_again(model: NodeModel, name: str) -> N
     assert all(misfit < 1e-9 for _, _, misfit in found)
 
 
-def test_the_law_of_the_last_cache_is_found_again_by_several_nodes(model: NodeModel) -> None:
+def test_several_nodes_reproduce_the_last_level_cache_model(model: NodeModel) -> None:
     given = Law(1.3, 2.1)
     cluster = find("stampede2")
     law, misfit = best_law(model, cluster, cells_by(model, cluster, given, nodes=(1, 8)))

@@ -35,7 +35,7 @@ def held(given: Occupied) -> list[int]:
 
 @pytest.mark.parametrize("occupancy", [0.3, 0.9])
 @pytest.mark.parametrize("asked", [1, 128, 256])
-def test_jobs_hold_the_occupied_share_of_the_nodes_and_none_twice(
+def test_other_jobs_use_the_occupied_share_of_nodes_without_overlap(
     occupancy: float, asked: int
 ) -> None:
     shares = []
@@ -50,12 +50,12 @@ def test_jobs_hold_the_occupied_share_of_the_nodes_and_none_twice(
     assert np.mean(shares) > 0.95 * occupancy
 
 
-def test_a_job_that_is_larger_than_the_occupied_part_is_alone() -> None:
+def test_a_job_larger_than_the_occupied_share_runs_alone() -> None:
     given = allocated(eagle(0.2), Layout(1008, 1))
     assert given == Occupied(list(range(1008)))
 
 
-def test_the_state_of_a_cluster_follows_from_the_launch_and_is_the_same_for_all_jobs() -> None:
+def test_the_cluster_state_depends_only_on_the_launch() -> None:
     one, again, later = (allocated(eagle(), Layout(64, 1), launch) for launch in (0, 0, 1))
     assert one.nodes == again.nodes != later.nodes
     smaller = allocated(eagle(), Layout(2, 1), 0)
@@ -70,7 +70,7 @@ def before_it(given: Occupied) -> Counter[int]:
     return Counter(node // 28 for job in given.others[: given.ahead] for node in job.nodes)
 
 
-def test_a_job_is_below_the_lowest_switch_that_has_enough_free_nodes() -> None:
+def test_a_job_is_placed_below_the_lowest_switch_with_enough_free_nodes() -> None:
     """Eagle has 28 nodes to a switch, and 168 to a pod; of each, the one with the fewest to use."""
     for launch in range(10):
         given = allocated(eagle(0.5), Layout(8, 1), launch)
@@ -85,7 +85,7 @@ def test_a_job_is_below_the_lowest_switch_that_has_enough_free_nodes() -> None:
         assert free[switch] == min(within)
 
 
-def test_a_job_that_no_pod_has_room_for_has_its_nodes_in_few() -> None:
+def test_a_job_too_large_for_a_pod_spans_few_pods() -> None:
     """At most in the pods that have most free, where 10 % of each are."""
     for launch in range(10):
         given = allocated(eagle(), Layout(256, 1), launch)
@@ -94,7 +94,7 @@ def test_a_job_that_no_pod_has_room_for_has_its_nodes_in_few() -> None:
         assert of_pods[0] > 256 / 3
 
 
-def test_nodes_that_are_asked_for_by_name_are_nobody_else_s() -> None:
+def test_nodes_requested_by_name_are_exclusive() -> None:
     layout = Layout(6, 1, allocation="by_pod")
     given = allocated(eagle(), layout, 3)
     assert list(given.nodes) == [0, 168, 336, 504, 672, 840]
@@ -102,7 +102,7 @@ def test_nodes_that_are_asked_for_by_name_are_nobody_else_s() -> None:
     assert list(allocated(eagle(), Layout(3, 1, allocation="contiguous")).nodes) == [0, 1, 2]
 
 
-def test_jobs_use_the_links_above_their_nodes() -> None:
+def test_jobs_load_the_links_above_their_nodes() -> None:
     """Nodes 40 to 79 of eagle are below the second and third of the switches of the first pod."""
     network = cluster_file.find("eagle").network
     assert network is not None
@@ -115,7 +115,7 @@ def test_jobs_use_the_links_above_their_nodes() -> None:
     assert found[2, 0] == pytest.approx(1 / (1 + below * (1 - 168 / 1008) / 7))
 
 
-def test_links_of_a_tree_without_tapering_have_most_left() -> None:
+def test_links_of_an_untapered_tree_keep_the_most_bandwidth() -> None:
     """The same jobs on eagle, and on a copy with as many links up as down everywhere."""
     tapered = eagle()
     network, full = tapered.network, untapered(tapered).network
@@ -127,7 +127,7 @@ def test_links_of_a_tree_without_tapering_have_most_left() -> None:
     assert least < 0.8 < 0.95 < most
 
 
-def test_files_of_a_simulation_have_the_nodes_and_the_links_of_its_launch() -> None:
+def test_simulation_files_contain_the_nodes_and_links_of_their_launch() -> None:
     case = Case("ring", {}, {}, Layout(200, 1), "simgrid", 0, 1, 60.0, 0)
     one, again, other = (simgrid_files.files(eagle(), case, launch=launch) for launch in (0, 0, 1))
     assert one == again
@@ -140,7 +140,7 @@ def test_files_of_a_simulation_have_the_nodes_and_the_links_of_its_launch() -> N
     assert "left" not in empty["platform"]
 
 
-def test_more_traffic_leaves_less() -> None:
+def test_more_traffic_leaves_less_bandwidth() -> None:
     def least(traffic: float) -> float:
         cluster = eagle(0.9, traffic)
         given = allocated(cluster, Layout(256, 1))
@@ -150,14 +150,14 @@ def test_more_traffic_leaves_less() -> None:
     assert 0.1 < least(0.4) < least(0.1) < least(0.01) < 1
 
 
-def test_what_is_assumed_of_others_is_told_with_its_source() -> None:
+def test_assumptions_about_other_jobs_are_listed_with_sources() -> None:
     assert notes(emptied(eagle())) == ()
     (words,) = notes(eagle(0.85, 0.2))
     assert "85% of the nodes (a test)" in words
     assert "On average, nodes of other jobs send 20% of their maximum rate" in words
 
 
-def test_one_switch_for_all_has_no_links_to_share() -> None:
+def test_a_single_switch_has_no_shared_links() -> None:
     flat = {**described().model_dump()["network"], "topology": "flat", "levels": ()}
     cluster = with_others(described(network=flat), 0.5)
     assert len(allocated(cluster, Layout(2, 1)).nodes) == 2

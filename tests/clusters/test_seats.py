@@ -41,12 +41,12 @@ def test_binding_decides_the_socket(ranks: int, layout: dict[str, Any], sockets:
     assert seats([0] * ranks, **layout) == sockets
 
 
-def test_ranks_are_counted_on_each_node_by_itself() -> None:
+def test_ranks_are_numbered_separately_on_each_node() -> None:
     assert seats([0, 1, 0, 1], bind="spread") == [0, 0, 1, 1]  # dealt out in turn
     assert seats([7, 7, 3, 7, 3], bind="close") == [0, 0, 0, 1, 0]
 
 
-def test_ranks_sit_where_real_ones_bind_themselves() -> None:
+def test_simulated_ranks_use_the_cores_that_real_ranks_bind_to() -> None:
     """Of processors that are numbered core by core, socket by socket."""
     for bind in ("close", "spread"):
         for ranks in range(2, 5):
@@ -62,9 +62,9 @@ def test_ranks_sit_where_real_ones_bind_themselves() -> None:
         (5, {}),  # on four cores, shared by all
     ],
 )
-def test_what_lies_on_several_sockets_has_one_memory(ranks: int, layout: dict[str, Any]) -> None:
+def test_a_rank_across_sockets_uses_one_memory(ranks: int, layout: dict[str, Any]) -> None:
     assert seats([0] * ranks, **layout) is None
 
 
-def test_a_node_without_sockets_memories_has_one() -> None:
+def test_a_node_without_socket_memories_has_one_memory() -> None:
     assert sockets_of_ranks(described().node, [0, 0], Layout(1, 2, bind="spread")) is None

@@ -34,7 +34,7 @@ def covered(cluster: Cluster, table: str) -> set[object]:
     return {row["n"] for row in found.rows if "node.smt_gain" in set_by(cluster, found, row)}
 
 
-def test_cells_with_any_of_the_values_given_set_a_number() -> None:
+def test_cells_with_any_of_the_given_values_set_a_number() -> None:
     assert covered(chosen(), "4.1") == {1024, 4096}
     assert covered(chosen(), "7.1") == {4096}
     assert covered(chosen(), "7.2") == set()
@@ -44,7 +44,7 @@ def test_cells_with_any_of_the_values_given_set_a_number() -> None:
     assert covered(chosen(where={"cluster": "Stampede2", "n": 1024}), "4.1") == {1024}
 
 
-def test_numbers_are_named_by_their_places_with_those_taken_where_a_file_says_nothing() -> None:
+def test_numbers_are_named_by_key_including_defaults() -> None:
     table = papers.load("hpcf-2018-10").table("4.1")
     stampede2 = cluster_file.find("stampede2")
 
@@ -60,7 +60,7 @@ def test_numbers_are_named_by_their_places_with_those_taken_where_a_file_says_no
     assert [one.where for one in settings(described()) if "smt" in one.where] == []
 
 
-def test_what_a_simulation_depends_on_is_not_which_cells_set_it(tmp_path: Path) -> None:
+def test_set_by_does_not_affect_the_simulation(tmp_path: Path) -> None:
     with_cells, without = chosen(), chosen()
     gain = without.node.smt_gain
     assert gain is not None
@@ -74,7 +74,7 @@ def test_what_a_simulation_depends_on_is_not_which_cells_set_it(tmp_path: Path) 
     assert settings(cluster_file.load(tmp_path / "tiny.toml")) == settings(with_cells)
 
 
-def test_a_number_that_is_tried_larger_is_set_by_the_same_cells() -> None:
+def test_a_scaled_number_is_set_by_the_same_cells() -> None:
     source = {"source": "assumed: a test"}
     cluster = described(node=described().node.model_dump() | {"smt_gain": number() | source})
     (gain,) = (one for one in numbers(cluster) if one.where == "node.smt_gain")
@@ -108,9 +108,7 @@ def test_a_number_that_is_tried_larger_is_set_by_the_same_cells() -> None:
         ('paper = "hpcf-2018-10", tables = ["4.1"], table = "x"', "#1.table", "unknown key"),
     ],
 )
-def test_cells_that_were_not_published_are_refused(
-    tmp_path: Path, cells: str, key: str, what: str
-) -> None:
+def test_unpublished_cells_are_refused(tmp_path: Path, cells: str, key: str, what: str) -> None:
     old = 'source = "HPCF-2018-10, section 4" }'
     path, error = refused(tmp_path, (old, f"{old[:-2]}, set_by = [{{ {cells} }}] }}"))
     (problem,) = error.problems
@@ -129,7 +127,7 @@ def test_one_value_needs_no_list(tmp_path: Path) -> None:
 _TABLE = re.compile(r"(hpcf-20\d\d-\d+|anl-petsc-summit-part2|orfeo-mpi-report|task-mapping-drop)")
 
 
-def test_every_shipped_number_that_is_from_a_table_names_its_cells() -> None:
+def test_every_shipped_number_from_a_table_names_its_cells() -> None:
     """Assumed ones come from no table that they name, messages of ORFEO's files from captions."""
     seen = 0
     for name, path in cluster_file.ready().items():

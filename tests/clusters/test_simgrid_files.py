@@ -45,7 +45,7 @@ def rows(one: Cluster, place: str) -> list[list[float]]:
     return [[float(word) for word in words] for key, *words in split if key == place]
 
 
-def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
+def test_a_fat_tree_has_the_given_levels_links_and_shared_memory() -> None:
     assert lines(described(), 0, 0, 2) == [
         "nodes 4 8",
         *("fat_tree 2 1 1", "fat_tree 2 1 2"),
@@ -62,7 +62,7 @@ def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
     assert of_three[0] == "nodes 4 8"  # as many as the tree has places for
 
 
-def test_sockets_with_memories_of_their_own_stand_beside_the_node_s() -> None:
+def test_socket_memories_are_written_in_addition_to_the_node_memory() -> None:
     """0.4 us and 8 GB/s within one, 0.1 us more across, where the link gives 6 GB/s."""
     nodes, sockets = (0, 0, 2, 2), (0, 1, 0, 0)
     both = simgrid_files.platform(divided(), nodes, sockets).splitlines()
@@ -83,7 +83,7 @@ def test_sockets_with_memories_of_their_own_stand_beside_the_node_s() -> None:
     assert machine[4:6] == ["socket 1 10000000000.0", "socket 2 15000000000.0"]
 
 
-def test_messages_of_their_own_placements_are_those_within_sockets_and_across() -> None:
+def test_placement_messages_apply_within_sockets_and_across_them() -> None:
     (node,) = described().messages
     near, far = (
         node.model_copy(update={"placement": placement, "latency_s": Quantity(**quantity(slow))})
@@ -99,7 +99,7 @@ def test_messages_of_their_own_placements_are_those_within_sockets_and_across() 
     assert rows(found, "within")[0] == [0, 4e-7, 8e9], "in a node that is not divided"
 
 
-def test_a_file_without_sockets_is_what_it_was_and_keeps_its_state() -> None:
+def test_a_file_without_sockets_is_unchanged_and_keeps_its_hash() -> None:
     """The state of a cluster file, to the digit, from before there were any."""
     one = Case("stream", {}, {}, Layout(1, 4), "simgrid", 0, 1, 1.0, 0)
     files = simgrid_files.files(described(), one)
@@ -126,7 +126,7 @@ def test_other_networks() -> None:
     assert lines(alone)[:2] == ["nodes 1 8", "fat_tree 1 1 1"]
 
 
-def test_messages_too_large_for_a_core_s_part_of_the_last_cache_go_over_the_memory() -> None:
+def test_messages_larger_than_the_cache_share_of_a_core_use_memory() -> None:
     """Of 16 KiB that a core shares with no other, half; a source says how often they are copied."""
     node = described().node
     small = node.caches[0].model_copy(update={"size_bytes": 2**14})
@@ -141,7 +141,7 @@ def test_messages_too_large_for_a_core_s_part_of_the_last_cache_go_over_the_memo
     assert "cached 0.0" in lines(described().model_copy(update={"node": none}))
 
 
-def test_the_node_is_a_file_that_halobench_reads() -> None:
+def test_halobench_can_read_the_node_file() -> None:
     assert simgrid_files.machine_file(described(), case("stream", bind="spread")).splitlines() == [
         "core_flops_per_s 4000000000.0 4000000000.0",
         "cores 4 2",
@@ -164,7 +164,7 @@ def test_the_node_is_a_file_that_halobench_reads() -> None:
         ({"ppn": 1, "threads": 2, "bind": "none"}, False),
     ],
 )
-def test_cores_in_use_are_packed_as_ranks_or_the_threads_of_the_only_one(
+def test_cores_in_use_are_packed_like_ranks_or_threads_of_one_rank(
     layout: dict[str, Any], packed: bool
 ) -> None:
     found = simgrid_files.machine_file(described(), case("stream", **layout)).splitlines()
@@ -172,7 +172,7 @@ def test_cores_in_use_are_packed_as_ranks_or_the_threads_of_the_only_one(
     assert ("packed" in found) is packed
 
 
-def test_of_a_cache_the_usable_part_counts() -> None:
+def test_only_the_usable_part_of_a_cache_counts() -> None:
     node = described().node
     usable = Quantity(value=2.0**19, source="a test")
     cache = node.caches[0].model_copy(update={"usable_bytes": usable})
@@ -181,7 +181,7 @@ def test_of_a_cache_the_usable_part_counts() -> None:
     assert "cache 524288.0 1 50000000000.0 40000000000.0" in machine
 
 
-def test_a_last_cache_may_have_a_knee_and_the_level_below_beside_it() -> None:
+def test_a_last_level_cache_may_have_a_knee_and_an_adjacent_level() -> None:
     node = described().node
     (inner,) = node.caches
     last = inner.model_copy(update={"level": 3, "size_bytes": 2**23, "inclusive": False})
@@ -197,7 +197,7 @@ def test_a_last_cache_may_have_a_knee_and_the_level_below_beside_it() -> None:
     assert machine(knee=None) == machine()
 
 
-def test_all_nodes_are_the_slowest_where_the_file_says_so_and_nothing_is_drawn() -> None:
+def test_all_nodes_run_at_the_slowest_speed_if_the_file_says_so() -> None:
     apart = NodeSpread(nodes=Quantity(value=0.02, source="a test"), slowest=True)
 
     def spread(node: Node, nodes: int, seed: int | None = None) -> list[str]:
@@ -236,7 +236,7 @@ def test_unbound_ranks_are_slower_and_resume_later() -> None:
     assert schema.state(one) != schema.state(described())
 
 
-def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
+def test_a_kernel_may_have_its_own_rate_and_thread_speedup() -> None:
     rate = KernelRate.model_validate(
         {
             "kernel": "stream",
@@ -257,7 +257,7 @@ def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
     assert others[0] == "core_flops_per_s 4000000000.0 4000000000.0"
 
 
-def test_a_rate_of_one_variant_is_no_other_variant_s() -> None:
+def test_the_rate_of_one_variant_does_not_apply_to_others() -> None:
     thin = cluster_file.find("orfeo-thin")
     assert thin.node.variants == {"jacobi3d": ["plain"]}
     plain, temporal = (
@@ -269,7 +269,7 @@ def test_a_rate_of_one_variant_is_no_other_variant_s() -> None:
         simgrid_files.machine_file(thin, temporal)
 
 
-def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
+def test_options_set_the_protocol_switch_and_the_algorithms() -> None:
     options = simgrid_files.settings(described())
     assert "--cfg=smpi/send-is-detached-thresh:12288" in options
     assert "--cfg=smpi/async-small-thresh:12288" in options
@@ -290,7 +290,7 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
     assert "overheads 1e-07 0.0" in lines(selected)
 
 
-def test_more_bytes_than_mpi_sends_are_as_good_as_any() -> None:
+def test_a_size_beyond_the_limit_of_mpi_acts_as_unlimited() -> None:
     """A file may say that no send waits by a number that is no int of SimGrid's."""
     cluster = described()
     assert cluster.mpi is not None
@@ -300,7 +300,7 @@ def test_more_bytes_than_mpi_sends_are_as_good_as_any() -> None:
     assert f"--cfg=smpi/async-small-thresh:{2**31 - 1}" in settings
 
 
-def test_protocols_are_what_messages_of_their_sizes_take() -> None:
+def test_protocols_give_the_time_of_messages_of_their_size() -> None:
     pieces = [
         {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(4e-7)},
         {
@@ -326,7 +326,7 @@ def test_protocols_are_what_messages_of_their_sizes_take() -> None:
     assert rows(one, "between") == rows(described(), "between")
 
 
-def test_overheads_are_no_part_of_the_latencies_of_small_messages() -> None:
+def test_overheads_are_not_part_of_small_message_latencies() -> None:
     """Of the wire's 0.25 us, without overheads of 0.15 us; by rendezvous SMPI adds none."""
     small = {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(4e-7)}
     large = {"first_bytes": 1025, "last_bytes": 2**20, "latency_s": quantity(8e-7)}
@@ -344,7 +344,7 @@ def messages(placement: str, *pieces: dict[str, Any]) -> dict[str, Any]:
     return {**one, "latency_s": quantity(4e-7), "bandwidth_bytes_per_s": quantity(8e9)}
 
 
-def test_protocols_between_nodes_are_what_two_nodes_of_a_switch_take() -> None:
+def test_protocols_between_nodes_apply_to_nodes_of_one_switch() -> None:
     """Over links of 0.5 us and 10 GB/s. Messages within a node stay as they are."""
     small = {"first_bytes": 8, "last_bytes": 1024, "latency_s": quantity(2e-6)}  # and less
     large = {"first_bytes": 1025, "last_bytes": 2**20, "bandwidth_bytes_per_s": quantity(5e9)}
@@ -355,13 +355,13 @@ def test_protocols_between_nodes_are_what_two_nodes_of_a_switch_take() -> None:
     assert rows(one, "within") == rows(described(), "within")
 
 
-def test_an_entry_between_nodes_without_protocols_leaves_the_links_as_they_are() -> None:
+def test_an_entry_between_nodes_without_protocols_keeps_the_links() -> None:
     both = described(messages=[messages("same-node"), messages("other-node")])
     assert simgrid_files.settings(both) == simgrid_files.settings(described())
     assert lines(both) == lines(described())
 
 
-def test_what_a_simulation_lacks_is_named() -> None:
+def test_missing_simulation_values_are_named() -> None:
     whole = described()
     assert schema.missing_for_simulation(whole) == []
     node = whole.node.model_copy(update={"core_flops_per_s": None})
@@ -370,7 +370,7 @@ def test_what_a_simulation_lacks_is_named() -> None:
     assert missing == ["node.core_flops_per_s", "mpi", "messages", "network"]
 
 
-def test_memory_of_one_core_says_nothing_of_several() -> None:
+def test_memory_bandwidth_of_one_core_does_not_apply_to_several() -> None:
     whole = described()
     node = whole.node.model_copy(update={"memory": whole.node.memory[:1]})
     (problem,) = schema.missing_for_simulation(whole.model_copy(update={"node": node}))
@@ -390,7 +390,7 @@ def test_a_network_too_large_to_simulate_is_named() -> None:
     assert problem.what.startswith("201,000 places for nodes")
 
 
-def test_a_fat_tree_is_drawn_with_how_much_it_blocks() -> None:
+def test_a_fat_tree_is_displayed_with_its_blocking_factor() -> None:
     """Eagle's, as task-mapping-drop, section 3.3 has it: 4:1 in a group, 24:1 between groups."""
     network = cluster_file.find("eagle").network
     assert network is not None
@@ -406,7 +406,7 @@ def test_a_fat_tree_is_drawn_with_how_much_it_blocks() -> None:
 
 
 @pytest.mark.parametrize("name", ["cab", "helios", "summit"])
-def test_what_is_said_not_to_block_does_not(name: str) -> None:
+def test_a_network_declared_non_blocking_does_not_block(name: str) -> None:
     """Nor has it more links up than down, which would be "blocking 0.889:1"."""
     found = cluster_file.find(name)
     assert found.network is not None
@@ -415,7 +415,7 @@ def test_what_is_said_not_to_block_does_not(name: str) -> None:
     assert links == {"blocking 1:1 (nodes : links up)"}
 
 
-def test_a_flat_network_is_one_switch_and_a_torus_is_a_ring_along_each_dimension() -> None:
+def test_a_flat_network_is_one_switch_and_a_torus_has_rings() -> None:
     flat = cluster_file.find("tara").network
     assert flat is not None
     assert [words for _, words in drawing(flat, 42)] == [
@@ -436,7 +436,7 @@ def test_a_cluster_is_shown_with_its_sources(capsys: pytest.CaptureFixture[str])
     assert "I_MPI_EAGER_THRESHOLD" in out
 
 
-def test_every_number_that_a_file_gives_is_shown(
+def test_every_number_of_a_file_is_displayed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What simulations take in place of a default, too."""
@@ -480,7 +480,7 @@ def test_every_number_that_a_file_gives_is_shown(
         assert words in out
 
 
-def test_a_file_is_shown_as_it_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_printed_as_simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     cluster_file.write(described(), path)
     assert main(["cluster", "show", str(path)]) == 0
@@ -489,7 +489,7 @@ def test_a_file_is_shown_as_it_is_run(tmp_path: Path, capsys: pytest.CaptureFixt
     assert any({"allreduce", "rdb"} <= set(re.findall(r"\w+", line)) for line in out.splitlines())
 
 
-def test_a_file_of_one_s_own_is_said_to_hide_haloscope_s(
+def test_a_user_file_that_hides_a_shipped_one_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -508,7 +508,7 @@ def test_every_cluster_file_can_be_simulated() -> None:
         assert one.cluster.name == name
 
 
-def test_simgrid_is_taken_from_its_prefix_and_missing_says_how_to_get_it(
+def test_simgrid_is_found_by_its_prefix_or_installation_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs = tmp_path / "own" / "bin"
@@ -526,7 +526,7 @@ def test_simgrid_is_taken_from_its_prefix_and_missing_says_how_to_get_it(
         smpi()
 
 
-def test_others_traffic_leaves_a_part_of_a_level() -> None:
+def test_traffic_of_other_jobs_reduces_the_bandwidth_of_a_level() -> None:
     eagle = cluster_file.find("eagle")
     assert eagle.network is not None
     *lower, top = eagle.network.levels
@@ -539,7 +539,7 @@ def test_others_traffic_leaves_a_part_of_a_level() -> None:
 
 
 @pytest.mark.parametrize(("version", "good"), [("3.31", False), ("3.32", True), ("4.1", True)])
-def test_a_simgrid_that_platforms_can_not_be_built_with_is_refused(
+def test_a_simgrid_that_cannot_build_platforms_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, good: bool
 ) -> None:
     for name in ("smpicxx", "smpirun"):
@@ -555,7 +555,7 @@ def test_a_simgrid_that_platforms_can_not_be_built_with_is_refused(
 
 
 @pytest.mark.parametrize(("version", "expected"), [("4.1", 1), ("3.32", 1), ("4.9", 2)])
-def test_a_platform_that_does_not_build_names_another_simgrid(
+def test_a_platform_build_failure_suggests_another_simgrid(
     monkeypatch: pytest.MonkeyPatch, version: str, expected: int
 ) -> None:
     """What the compiler said, and the version beside it where nobody has tried that."""
@@ -576,7 +576,7 @@ def test_a_platform_that_does_not_build_names_another_simgrid(
         assert "haloscope toolchain add simgrid" in other.remedy
 
 
-def test_what_storing_costs_is_told_where_the_file_says_it() -> None:
+def test_store_costs_are_displayed_if_the_file_has_them() -> None:
     one = described()
     assert "stores" not in simgrid_files.machine_file(one, case("stream"))
     cost = Quantity(value=0.25, source="a test")
@@ -590,7 +590,7 @@ def test_what_storing_costs_is_told_where_the_file_says_it() -> None:
     assert "stores" not in "".join(lines(other))
 
 
-def test_what_parallel_regions_cost_is_told() -> None:
+def test_parallel_region_costs_are_displayed() -> None:
     one = described()
     assert "region" not in simgrid_files.machine_file(one, case("stream"))
     cost = Quantity(value=2e-6, source="a test")
@@ -599,14 +599,12 @@ def test_what_parallel_regions_cost_is_told() -> None:
     assert "region 4 2e-06" in simgrid_files.machine_file(other, case("stream")).splitlines()
 
 
-def test_a_place_that_is_not_there_is_refused_with_the_nearest() -> None:
+def test_an_unknown_cluster_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UserError, match="did you mean 'stampede2'"):
         place("stampeed2")
 
 
-def test_a_file_of_ones_own_is_found_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_user_file_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     cluster_file.write(described(mpi=None), tmp_path / "clusters" / "tiny.toml")
     with pytest.raises(UserError, match="cluster tiny: mpi: "):
@@ -617,7 +615,7 @@ def test_a_file_of_ones_own_is_found_by_its_name(
     assert identity == {"host": "tiny", "cpu": "Example CPU, 2.5 GHz", "cores": 4}
 
 
-def test_what_sockets_have_of_their_own_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_socket_settings_are_displayed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "show", "orfeo-thin"]) == 0
     shown = capsys.readouterr().out
     assert "102 GB/s to 12 cores" in shown

@@ -16,17 +16,17 @@ from haloscope.clusters.simgrid.slowest import expected_slowest, unbound
 @pytest.mark.parametrize(
     ("nodes", "deviations"), [(2, 0.5642), (4, 1.0294), (16, 1.7660), (64, 2.3437)]
 )
-def test_of_nodes_that_lie_close_it_is_the_mean_of_the_largest(
+def test_with_similar_nodes_the_slowest_is_the_mean_of_the_maximum(
     nodes: int, deviations: float
 ) -> None:
     assert log(expected_slowest(1e-4, nodes)) / 1e-4 == pytest.approx(deviations, rel=2e-3)
 
 
-def test_one_node_is_the_one_in_the_middle() -> None:
+def test_one_node_has_the_median_speed() -> None:
     assert expected_slowest(0.5, 1) == 1.0
 
 
-def test_the_mean_is_of_times_not_of_their_logarithms() -> None:
+def test_the_mean_uses_times_not_logarithms() -> None:
     assert expected_slowest(0.3, 2) > 1 + 0.3 * 0.5642
 
 
@@ -43,7 +43,7 @@ def with_costs(share: float = 0.25) -> Node:
     return described().node.model_copy(update={"unbound": costs})
 
 
-def test_unbound_processes_hold_up_all_while_one_node_is_badly_placed() -> None:
+def test_unbound_processes_delay_all_while_one_node_is_badly_placed() -> None:
     for nodes in (1, 2, 64):
         held_up = 1 - 0.75**nodes
         found = unbound(with_costs(), 1, nodes)
@@ -54,13 +54,13 @@ def test_unbound_processes_hold_up_all_while_one_node_is_badly_placed() -> None:
 @pytest.mark.parametrize(
     ("processes", "costs"), [(2, (1.4, 2e-4)), (4, (1.0, 0.0)), (9, (1.0, 0.0))]
 )
-def test_between_two_numbers_of_processes_costs_lie_on_a_line(
+def test_costs_are_interpolated_between_two_process_counts(
     processes: int, costs: tuple[float, float]
 ) -> None:
     assert unbound(with_costs(share=1.0), processes, 1) == pytest.approx(costs)
 
 
-def test_each_number_of_processes_has_its_own_share_of_the_time() -> None:
+def test_each_process_count_has_its_own_share_of_the_time() -> None:
     often = Unbound(processes=1, share=of(1.0), slower=of(1.4))
     seldom = Unbound(processes=3, share=of(0.01), slower=of(2.0), resume_s=of(1e-4))
     node = described().node.model_copy(update={"unbound": (often, seldom)})
@@ -69,5 +69,5 @@ def test_each_number_of_processes_has_its_own_share_of_the_time() -> None:
     assert unbound(node, 2, 8) == pytest.approx(((2.4 + held_up) / 2, 1e-4 * held_up / 2))
 
 
-def test_where_a_file_says_nothing_not_binding_costs_nothing() -> None:
+def test_without_a_value_in_the_file_unbound_processes_cost_nothing() -> None:
     assert unbound(described().node, 1, 64) == (1.0, 0.0)

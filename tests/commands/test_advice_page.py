@@ -44,13 +44,14 @@ def result(half: float | None = None) -> Advice:
     return advice(options, options[0].candidate, Goal.TIME)
 
 
-def test_the_answer_is_the_layout_with_its_gain_and_what_it_costs() -> None:
+def test_the_headline_is_the_layout_with_its_gain_and_cost() -> None:
     made = advice_page.document(result(), FACTS)
 
     answer = made.answer
     assert answer is not None
     (part,) = answer.parts
-    assert part.subject == {"name": "8 nodes, 8 tasks per node, block"}
+    assert [*part.subject] == ["name"]
+    assert part.subject["name"].split(", ") == ["8 nodes", "8 tasks per node", "block"]
     assert part.verdict is Verdict.FASTER
     assert part.ratio and part.ratio.median == pytest.approx(2.5)
     assert part.node_hours and part.node_hours.median == pytest.approx(2.0 / 3.2)
@@ -59,7 +60,7 @@ def test_the_answer_is_the_layout_with_its_gain_and_what_it_costs() -> None:
     assert made.left_out == ("Not compared: one.",)
 
 
-def test_the_figure_has_every_layout_and_the_band_of_the_simulation() -> None:
+def test_the_figure_has_every_layout_and_the_simulation_error_band() -> None:
     made = advice_page.document(result(), FACTS)
 
     (panel,) = panels(made.figures[0])
@@ -75,7 +76,7 @@ def test_the_figure_has_every_layout_and_the_band_of_the_simulation() -> None:
     assert low * high == pytest.approx(1.0) and low < 1.0  # of the default's time
 
 
-def test_measured_layouts_have_their_intervals_and_those_that_were_simulated_a_table() -> None:
+def test_measured_layouts_have_intervals_and_simulated_ones_a_table() -> None:
     simulated = [option(16, 0.1), option(2, 0.3)]
     facts = AdviceFacts("haloscope advise", "fake", "measured", "Sure.", [], simulated)
     made = advice_page.document(result(0.01), facts)
@@ -90,16 +91,18 @@ def test_measured_layouts_have_their_intervals_and_those_that_were_simulated_a_t
     assert request.rows[0][1].text == "#SBATCH --nodes=8"
 
 
-def test_the_page_is_written_beside_its_figure_and_tables(tmp_path: Path) -> None:
+def test_the_page_is_written_with_its_figure_and_tables(tmp_path: Path) -> None:
     page = advice_page.write(result(), FACTS, tmp_path)
 
-    assert "8 nodes, 8 tasks per node, block" in page.read_text(encoding="utf-8")
+    answer = advice_page.document(result(), FACTS).answer
+    assert answer is not None
+    assert answer.parts[0].subject["name"] in page.read_text(encoding="utf-8")
     assert {one.name for one in tmp_path.iterdir()} == {"report.html", "figures", "tables"}
     rows = (tmp_path / "tables" / "layouts.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 5
 
 
-def test_the_table_has_what_a_mapping_makes_of_counted_traffic() -> None:
+def test_the_table_shows_the_effect_of_a_mapping_on_counted_traffic() -> None:
     plain = advice_page.document(result(), FACTS)
     counted = replace(option(4, 0.6), load=Load(2048, 4096, 1024.0))
     options = [option(2, 1.0), counted]

@@ -59,7 +59,7 @@ def test_candidates_are_compared_and_one_is_advised(
     assert checked.runs[-1].layout.nodes == [2]
 
 
-def test_no_graph_mapping_is_compared_where_the_traffic_is_not_counted(
+def test_no_graph_mapping_is_compared_without_counted_traffic(
     haloscope: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     smpirun = tmp_path / "smpirun"
@@ -95,7 +95,7 @@ def test_a_study_runs_with_the_advised_layout(
     assert [one.where for one in error.value.problems] == ["--layout"]
 
 
-def test_what_is_wrong_is_told_before_anything_runs(haloscope: Run, tmp_path: Path) -> None:
+def test_problems_are_reported_before_anything_runs(haloscope: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     asked = ("advise", "fakr", "n", "--tasks", "0", "--on", "stampede2", "--out", out)
     with pytest.raises(UserError) as error:
@@ -113,12 +113,12 @@ def test_a_time_has_a_unit(text: str, minutes: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "inf", "nan", "10 min", "m", "1e9h", "99999999"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_an_invalid_time_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         advise._minutes(text)
 
 
-def test_a_folder_of_earlier_advice_is_refused(haloscope: Run, tmp_path: Path) -> None:
+def test_a_folder_with_earlier_advice_is_refused(haloscope: Run, tmp_path: Path) -> None:
     (tmp_path / "layouts").mkdir()
     with pytest.raises(UserError) as error:
         haloscope("advise", "fake", "--tasks", "2", "--on", "stampede2", "--out", tmp_path)
@@ -140,7 +140,7 @@ def test_a_site_without_a_cluster_file_is_refused_by_name(
     assert not Path("out").exists()
 
 
-def test_a_site_s_jobs_simulate_the_candidates_of_another_cluster(
+def test_jobs_on_a_site_simulate_the_candidates_of_another_cluster(
     haloscope: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sites").mkdir()
@@ -161,7 +161,7 @@ def test_a_site_s_jobs_simulate_the_candidates_of_another_cluster(
     assert (request.on, request.via) == ("stampede2", Via("far", 1))
 
 
-def test_the_best_and_the_default_are_measured_in_turn_on_this_machine(
+def test_the_best_and_the_default_are_measured_alternately(
     haloscope: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ("advise", "fake", "n=96", "--tasks", "1", "--on", "local", "--launches", "2")
@@ -174,7 +174,7 @@ def test_the_best_and_the_default_are_measured_in_turn_on_this_machine(
     assert [*launches.values()] == [10, 10], "all of their times are alike, so five rounds of two"
 
 
-def test_a_machine_that_one_layout_fits_has_nothing_to_compare(
+def test_a_machine_with_only_one_possible_layout_is_refused(
     haloscope: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -184,14 +184,14 @@ def test_a_machine_that_one_layout_fits_has_nothing_to_compare(
     assert "nothing was compared" in " ".join(capsys.readouterr().out.split())
 
 
-def test_what_the_kernel_refuses_is_told_once(haloscope: Run, tmp_path: Path) -> None:
+def test_a_refusal_of_the_kernel_is_reported_once(haloscope: Run, tmp_path: Path) -> None:
     asked = ("advise", "fake", "n=8", "--tasks", "96", "--on", "stampede2")
     with pytest.raises(UserError) as error:
         haloscope(*asked, "--out", tmp_path / "out")
     assert [one.where for one in error.value.problems] == ["advise fake"]
 
 
-def test_a_kernel_whose_steps_take_no_time_is_refused(
+def test_a_kernel_with_steps_of_zero_time_is_refused(
     haloscope: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared = measuring._compared
@@ -211,7 +211,7 @@ def test_a_kernel_whose_steps_take_no_time_is_refused(
     assert [one.where for one in error.value.problems] == ["advise fake"]
 
 
-def test_no_candidate_is_begun_after_the_time_is_over(haloscope: Run, tmp_path: Path) -> None:
+def test_no_candidate_starts_after_the_time_limit(haloscope: Run, tmp_path: Path) -> None:
     asked = ("advise", "fake", "n=96", "--tasks", "96", "--on", "stampede2", "--within", ".000001s")
     with pytest.raises(UserError) as error:
         haloscope(*asked, "--out", tmp_path / "out")
@@ -228,7 +228,7 @@ def test_no_candidate_is_begun_after_the_time_is_over(haloscope: Run, tmp_path: 
         "fake --tasks 8 --on local --launches 9 --program there",
     ],
 )
-def test_the_command_on_the_page_asks_the_same(words: str) -> None:
+def test_the_command_on_the_page_reproduces_the_request(words: str) -> None:
     parser = argparse.ArgumentParser()
     advise.set_up(parser)
     asked = parser.parse_args(words.split())
@@ -272,7 +272,7 @@ def test_a_profile_gets_the_mapping_with_the_fewest_bytes_between_nodes(
         ("--profile there --on local", ["--profile there"]),
     ],
 )
-def test_a_kernel_and_a_profile_have_options_of_their_own(
+def test_a_kernel_and_a_profile_have_separate_options(
     haloscope: Run, words: str, where: list[str]
 ) -> None:
     with pytest.raises(UserError) as error:

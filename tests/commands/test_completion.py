@@ -195,7 +195,7 @@ def test_folders_of_results_are_completed(complete: Complete) -> None:
     assert inside == {"before", "after"}
 
 
-def test_every_argument_is_completed_or_may_be_anything() -> None:
+def test_every_argument_has_completion_or_accepts_anything() -> None:
     parsed = parse(["completion", "bash"])
 
     left = {

@@ -60,7 +60,7 @@ def days(root: Path, times_s: Sequence[float], since: int, **after: Any) -> list
 
 
 @needs_ruptures
-def test_a_change_is_found_with_what_changed_beside_it(tmp_path: Path) -> None:
+def test_a_change_is_found_with_what_else_changed(tmp_path: Path) -> None:
     mpi = "Open MPI v5.0.1"
     times = [1.0, 1.01, 0.99, 1.0, 1.2, 1.21, 1.2]
     (one,) = days(tmp_path, times, 4, toolchain={"mpi": mpi}, machine={**MACHINE, "os": "new"})
@@ -75,7 +75,7 @@ def test_a_change_is_found_with_what_changed_beside_it(tmp_path: Path) -> None:
 
 
 @needs_ruptures
-def test_noise_is_seldom_taken_for_a_change() -> None:
+def test_noise_is_rarely_reported_as_a_change() -> None:
     noise = np.random.default_rng(7)
     false = sum(bool(change_points(np.exp(noise.normal(0, 0.02, 12)).tolist())) for _ in range(200))
     found = 0
@@ -95,7 +95,7 @@ def test_one_outlier_and_equal_times_are_no_change() -> None:
     assert change_points([1.0, 1.0, 2.0]) == []
 
 
-def test_without_ruptures_the_reason_is_told(
+def test_without_ruptures_the_reason_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "ruptures", None)
@@ -107,7 +107,7 @@ def test_without_ruptures_the_reason_is_told(
     assert "ruptures" in capsys.readouterr().out
 
 
-def test_the_index_follows_the_records(tmp_path: Path) -> None:
+def test_the_index_is_updated_with_the_records(tmp_path: Path) -> None:
     first = measured(tmp_path / "r", 0, 1.0)
     second = measured(tmp_path / "r", 1, 2.0)
     assert {one.folder for one in index.launches(tmp_path / "r")} == {first, second}
@@ -118,7 +118,7 @@ def test_the_index_follows_the_records(tmp_path: Path) -> None:
     assert {one.folder for one in index.launches(tmp_path / "r")} == {second}
 
 
-def test_lines_that_are_no_records_are_named_each_time(
+def test_invalid_record_lines_are_named_each_time(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     good, damaged = measured(tmp_path / "r", 0, 1.0), measured(tmp_path / "r", 1, 2.0)
@@ -133,7 +133,7 @@ def test_lines_that_are_no_records_are_named_each_time(
         assert line.startswith(f"{file}:1: ")
 
 
-def test_a_damaged_index_or_one_of_another_version_is_made_anew(tmp_path: Path) -> None:
+def test_a_damaged_or_outdated_index_is_rebuilt(tmp_path: Path) -> None:
     measured(tmp_path / "r", 0, 1.0)
     before = index.launches(tmp_path / "r")
     (file,) = (cache_path() / "history").glob("*.sqlite")
@@ -146,7 +146,7 @@ def test_a_damaged_index_or_one_of_another_version_is_made_anew(tmp_path: Path) 
     assert index.launches(tmp_path / "r", rebuild=True) == before
 
 
-def test_machines_and_cases_are_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_machines_and_cases_stay_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measured(tmp_path / "r", 0, 1.0)
     measured(tmp_path / "r", 1, 2.0, n=128)
     measured(tmp_path / "r", 2, 3.0, machine={**MACHINE, "host": "wren"})
@@ -188,7 +188,7 @@ def test_a_page_has_each_case_with_its_changes(
     assert "Change on lark, 2026-11-04, day-03" in " ".join(capsys.readouterr().out.split())
 
 
-def test_compare_with_last_takes_the_last_folder_before(
+def test_compare_with_last_uses_the_previous_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = tmp_path / "r"

@@ -19,12 +19,12 @@ from haloscope.errors import UserError
 from haloscope.records.record import Record
 from haloscope.run.campaign import preparing
 
-FIRST = ("fake n=16, 2 ranks x 1 thread, bind = close: ok", "answer  42", "375 ms")
+FIRST = ("fake n=16, 2 ranks x ", " 1 thread, bind = close: ok", "answer  42", "375 ms")
 REST = ("512 B", "rank 1  here", "n            16", "fault")
 
 
 @pytest.mark.parametrize(("option", "shown"), [((), FIRST), (("--all",), (*FIRST, *REST))])
-def test_once_shows_result_time_and_phases_and_the_rest_on_demand(
+def test_once_prints_result_time_and_phases_and_more_on_request(
     haloscope: Run,
     capsys: pytest.CaptureFixture[str],
     option: tuple[str, ...],
@@ -45,7 +45,7 @@ def test_once_shows_result_time_and_phases_and_the_rest_on_demand(
         (["of_somebody"], 1),
     ],
 )
-def test_as_few_ranks_as_the_kernel_needs_where_none_are_named(words: list[str], ppn: int) -> None:
+def test_once_uses_the_fewest_ranks_the_kernel_needs_by_default(words: list[str], ppn: int) -> None:
     assert _layout(parse(["once", *words])).ppn == [ppn]
 
 
@@ -64,7 +64,7 @@ def test_the_table_of_another_benchmark_takes_one_repetition_unless_given(
     assert _run(parse(["once", "pingpong", *words])).params == params
 
 
-def test_once_prints_the_record_alone_as_json(
+def test_once_prints_only_the_record_as_json(
     haloscope: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert haloscope("once", "fake", "--threads", 2, "n=16", "--json") == 0
@@ -73,7 +73,7 @@ def test_once_prints_the_record_alone_as_json(
     assert (record["layout"]["ranks"], record["layout"]["threads"]) == (1, 2)
 
 
-def test_once_of_several_launches_says_what_they_have_in_common(
+def test_once_with_several_launches_prints_shared_values(
     haloscope: Run, capsys: pytest.CaptureFixture[str], laboratory: Laboratory
 ) -> None:
     assert haloscope("once", "fake", "n=16", "--launches", 6) == 0
@@ -88,7 +88,7 @@ def test_once_of_several_launches_says_what_they_have_in_common(
     assert [json.loads(line)["launch"] for line in lines] == [0, 1]
 
 
-def test_once_draws_a_timeline_and_says_where(
+def test_once_writes_a_timeline_and_prints_its_path(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -105,7 +105,7 @@ def test_once_draws_a_timeline_and_says_where(
     assert not any(one.startswith("timeline:") for one in lines)
 
 
-def test_once_says_how_messages_travelled_or_why_they_could_not(
+def test_once_reports_the_transport_or_why_it_is_unknown(
     haloscope: Run, capsys: pytest.CaptureFixture[str], laboratory: Laboratory
 ) -> None:
     assert haloscope("once", "fake", "--ranks", 2, "--transport", "tcp", "--json") == 0
@@ -118,7 +118,7 @@ def test_once_says_how_messages_travelled_or_why_they_could_not(
     assert len(laboratory.launches) == launches
 
 
-def test_once_fails_with_1_and_shows_why(
+def test_once_exits_with_1_and_prints_the_reason(
     haloscope: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert haloscope("once", "fake", "fault=crash") == 1
@@ -136,19 +136,19 @@ def test_once_fails_with_1_and_shows_why(
         (["fake", "ranks=3"], "(?s)parameter 'ranks'.*--ranks"),
         (["fake", "threads=3"], "(?s)parameter 'threads'.*--threads"),
         (["fake", "--ppn", "0"], "--ppn 0: too small"),
-        (["fake", "--ppn", "3", "--ranks", "2"], "--ranks 2: does not match --ppn 3 on 1 node"),
+        (["fake", "--ppn", "3", "--ranks", "2"], "--ranks 2: .*--ppn 3 on 1 node"),
         (["fake", "n"], "n: not key=value"),
-        (["fake", "--transport", "all"], "--transport all: supported only in a study"),
+        (["fake", "--transport", "all"], "--transport all: .*in a study"),
         (["fake", "n=1", "n=2"], "n: given more than once"),
         (["fake", "n=0"], "once: fake n=0: "),
         (["fake", "--ranks", "5"], "5 ranks .* 4 cores"),
         (["fake", "--ranks", "0"], "--ranks 0: too small"),
         (["fake", "--timeout", "1e10"], "--timeout 10000000000.0: too large\n.*at most 2,592,000"),
         (["fake", "--timeout", "inf"], "--timeout inf: too large"),
-        (["fake", "--timeout", "nan"], "--timeout nan: not a number"),
+        (["fake", "--timeout", "nan"], "--timeout nan: .*number"),
         (["fake", "--threads", "100000"], "--threads 100000: too large\n.*at most 4,096"),
         (["fake", "--nodes", "0", "--ranks", "2"], "--nodes 0: too small"),
-        (["fake", "--nodes", "2", "--ranks", "5"], "(?s)--ranks 5: cannot .* a multiple of 2"),
+        (["fake", "--nodes", "2", "--ranks", "5"], "(?s)--ranks 5: cannot .*multiple of 2"),
         (["fake", "--nodes", "2"], "--nodes: 2 .*\n.* at most 1,"),
         (["fake", "--execute"], "--execute: "),
         (["fake", "--keep", "x"], "--keep: "),
@@ -159,12 +159,12 @@ def test_once_fails_with_1_and_shows_why(
         (["fake", "--toolchain", "x", "n=0"], "(?s)--toolchain x: .*'x'.*n=0: "),
     ],
 )
-def test_once_refuses(haloscope: Run, arguments: list[str], what: str) -> None:
+def test_once_refuses_invalid_requests(haloscope: Run, arguments: list[str], what: str) -> None:
     with pytest.raises(UserError, match=what):
         haloscope("once", *arguments)
 
 
-def test_describe_shows_every_parameter(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_describe_lists_every_parameter(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert haloscope("describe", "fake") == 0
     out = capsys.readouterr().out
     for name in ("not a measurement", "fault", "repetitions", "a help"):
@@ -186,7 +186,7 @@ def test_describe_shows_every_parameter(haloscope: Run, capsys: pytest.CaptureFi
         ({"type": "text"}, ""),
     ],
 )
-def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
+def test_allowed_values_of_a_parameter_are_described(parameter: dict[str, Any], words: str) -> None:
     from haloscope.commands.reference.describe import allowed
     from haloscope.run.prepare.halobench import KernelParameter
 
@@ -195,7 +195,7 @@ def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
     assert allowed(KernelParameter(**given)).endswith(words)
 
 
-def test_every_type_of_a_parameter_has_words() -> None:
+def test_every_parameter_type_has_a_description() -> None:
     from haloscope.commands.reference.describe import allowed
     from haloscope.run.prepare.halobench import KernelParameter
 
@@ -207,12 +207,12 @@ def test_every_type_of_a_parameter_has_words() -> None:
         allowed(KernelParameter(name="x", default="1", help="", **none, **given))  # no error
 
 
-def test_describe_names_the_nearest_kernel(haloscope: Run) -> None:
+def test_describe_suggests_the_nearest_kernel(haloscope: Run) -> None:
     with pytest.raises(UserError, match="did you mean 'fake'"):
         haloscope("describe", "fakee")
 
 
-def test_once_on_a_site_outside_of_its_jobs_is_refused_before_a_build(
+def test_once_on_a_site_outside_a_job_is_refused_before_a_build(
     haloscope: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sites").mkdir()

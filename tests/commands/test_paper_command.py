@@ -30,7 +30,7 @@ def test_list_names_every_table(capsys: pytest.CaptureFixture[str]) -> None:
             assert f"  {table.id}  " in printed
 
 
-def test_show_prints_the_published_form(
+def test_show_prints_the_published_layout(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "90")
@@ -63,7 +63,7 @@ def test_csv_is_the_file(capsys: pytest.CaptureFixture[str], paper: papers.Paper
         assert printed == written.read_text(encoding="utf-8")
 
 
-def test_check_prints_every_statement_against_the_paper_s_own_cells(
+def test_check_compares_every_statement_with_the_cells_of_the_paper(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")

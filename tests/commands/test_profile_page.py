@@ -57,7 +57,7 @@ GIVEN = {"exit_code": 0}
 FUNCTIONS = {name: [0.1 * k, 0.2 * k] for k, name in enumerate("abcdef", start=1)}
 
 
-def test_the_answer_is_what_takes_the_run_time_of_all_ranks() -> None:
+def test_the_headline_names_the_largest_share_of_run_time() -> None:
     made = page(world({"Recv": [1.0, 0.5], "Barrier": [0.25, 0.25]}, [2.0, 2.0]))
 
     answer, waits = made.findings
@@ -69,7 +69,7 @@ def test_the_answer_is_what_takes_the_run_time_of_all_ranks() -> None:
     assert [part.share for part in waits.parts[1:]] == pytest.approx([0.125])
 
 
-def test_each_rank_has_a_bar_of_the_longest_functions_and_of_the_others() -> None:
+def test_each_rank_has_a_bar_with_the_longest_functions_and_the_rest() -> None:
     made = page(world(FUNCTIONS, [4.0, 8.0]))
 
     (figure,) = made.figures
@@ -84,7 +84,7 @@ def test_each_rank_has_a_bar_of_the_longest_functions_and_of_the_others() -> Non
     assert made.first_figure is figure and made.sections[0].number(figure) == 1
 
 
-def test_ranks_without_a_run_time_and_too_many_ranks_have_no_bars() -> None:
+def test_bars_need_run_times_and_not_too_many_ranks() -> None:
     many = MOST_RANKS + 1
 
     assert page(world({"Recv": [1.0, 0.5]}, [2.0, None])).figures == []
@@ -93,7 +93,7 @@ def test_ranks_without_a_run_time_and_too_many_ranks_have_no_bars() -> None:
 
 
 @pytest.mark.parametrize("number", [MOST_PHASES, MOST_PHASES + 3])
-def test_the_phases_with_the_most_bytes_are_printed_and_the_others_counted(number: int) -> None:
+def test_phases_with_the_most_bytes_are_printed_and_the_rest_counted(number: int) -> None:
     ends = Rank(1, 0), Rank(1, 1)
     pairs = {Flow(f"p{k}", *ends): Sent(1, 8 * (number - k)) for k in range(number)}
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,7 +10,7 @@ import pytest
 from noted import shows
 from recorded import Raw, bad, cases, poisson, quick, stream, write_folder
 
-from haloscope.analysis.comparison import UNDECIDED
+from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE
 from haloscope.analysis.dossier import open_folder
 from haloscope.cli import main
 from haloscope.findings.caveats import EXPLAINED, Caveat
@@ -31,7 +32,7 @@ def launches(times: list[float], **changes: object) -> list[Raw]:
     ]
 
 
-def test_report_writes_what_is_asked_for_and_says_where(
+def test_report_writes_the_requested_formats_and_prints_their_paths(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_folder(tmp_path, quick(1))
@@ -45,15 +46,15 @@ def test_report_writes_what_is_asked_for_and_says_where(
     assert capsys.readouterr().out.strip() == str(folder / "report.html")
 
 
-def test_report_refuses_what_is_no_result_folder(
+def test_report_refuses_a_folder_without_results(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["report", str(tmp_path)]) == 2
 
-    assert "no records.jsonl in this folder" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, str(tmp_path), "no records.jsonl")
 
 
-def test_show_has_findings_and_all_tables_or_those_that_are_named(
+def test_show_prints_findings_and_all_or_the_named_tables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "140")
@@ -70,10 +71,11 @@ def test_show_has_findings_and_all_tables_or_those_that_are_named(
     assert "(summary)" not in chosen
 
     assert main(["show", folder, "--list"]) == 0
-    assert "exchange: Exchanges compared, fused, 2 processes\n" in capsys.readouterr().out
+    (listed,) = re.findall("^exchange: (.*)", capsys.readouterr().out, re.MULTILINE)
+    assert listed.split(", ") == ["Exchanges compared", "fused", "2 processes"]
 
 
-def test_show_names_what_it_does_not_show(
+def test_show_names_what_it_omits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("haloscope.report.composing.LONG", 5)
@@ -87,13 +89,13 @@ def test_show_names_what_it_does_not_show(
     assert "(summary)" in capsys.readouterr().out
 
 
-def test_show_names_the_nearest_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_suggests_a_similar_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(write_folder(tmp_path, quick(1))), "sumary"]) == 2  # codespell:ignore
 
     assert "did you mean 'summary'?" in capsys.readouterr().err
 
 
-def test_compare_says_what_became_faster_and_what_else_differs(
+def test_compare_reports_speedups_and_other_differences(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "140")
@@ -109,7 +111,7 @@ def test_compare_says_what_became_faster_and_what_else_differs(
     assert "slower" in capsys.readouterr().out
 
 
-def test_compare_wraps_all_of_its_lines_at_the_width(
+def test_compare_wraps_all_lines_at_the_terminal_width(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
@@ -121,7 +123,7 @@ def test_compare_wraps_all_of_its_lines_at_the_width(
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
 
 
-def test_compare_names_how_mpi_was_tuned_and_started(
+def test_compare_names_mpi_tuning_and_launch_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "140")
@@ -138,7 +140,7 @@ def test_compare_names_how_mpi_was_tuned_and_started(
     assert shows(out, "launcher: mpirun (before),", "srun --mpi=pmix (after)")
 
 
-def test_compare_that_can_tell_nothing_does_not_say_that_all_is_well(
+def test_an_undecided_comparison_does_not_report_success(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = write_folder(tmp_path / "before", [*launches(SLOW[:2]), stream(), stream(launch=1)])
@@ -147,11 +149,11 @@ def test_compare_that_can_tell_nothing_does_not_say_that_all_is_well(
     assert main(["compare", str(before), str(after)]) == 3
 
     out = capsys.readouterr().out
-    assert "too few launches to tell" in out
+    assert UNTESTABLE in out
     assert "pingpong" not in out  # of which there is none
 
 
-def test_compare_says_that_folders_were_measured_one_after_the_other(
+def test_compare_reports_that_folders_were_measured_sequentially(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     early = [{"started": f"2026-11-21T01:0{k}:00Z", "ended": f"2026-11-21T01:0{k}:30Z"}
@@ -173,7 +175,7 @@ def test_compare_says_that_folders_were_measured_one_after_the_other(
         assert (EXPLAINED[Caveat.DRIFT].text in out) == said
 
 
-def test_what_is_measured_in_neither_folder_is_not_held_against_the_second(tmp_path: Path) -> None:
+def test_a_case_unmeasured_in_both_folders_does_not_fail_compare(tmp_path: Path) -> None:
     lost = [bad(poisson(128), "absent", "no second socket here")]
     both = [write_folder(tmp_path / name, [*launches(FAST), *lost]) for name in ("before", "after")]
     there = write_folder(tmp_path / "there", [*launches(FAST), poisson(128)])
@@ -183,7 +185,7 @@ def test_what_is_measured_in_neither_folder_is_not_held_against_the_second(tmp_p
 
 
 @pytest.mark.parametrize("more_in", [0, 1])
-def test_a_case_that_one_folder_lacks_is_no_agreement(tmp_path: Path, more_in: int) -> None:
+def test_a_case_missing_in_one_folder_is_no_agreement(tmp_path: Path, more_in: int) -> None:
     folders = [
         write_folder(tmp_path / str(k), [*launches(FAST), *[poisson(128)] * (k == more_in)])
         for k in range(2)
@@ -204,7 +206,7 @@ def test_compare_refuses_folders_with_nothing_in_common(
 
     assert main(["compare", str(one), str(other)]) == 2
 
-    assert "no case of one is in other" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "no case of one ", " in other")
 
 
 def compare(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
@@ -213,7 +215,7 @@ def compare(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, st
     return code, captured.out + captured.err
 
 
-def test_compare_fails_only_for_what_is_slower_by_more_than_asked(
+def test_compare_fails_only_if_the_slowdown_exceeds_the_threshold(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = write_folder(tmp_path / "before", launches(FAST))
@@ -230,7 +232,7 @@ def test_compare_fails_only_for_what_is_slower_by_more_than_asked(
         assert code == 2 and shows(out, f"{wrong} is not ", "from 0 to 1")
 
 
-def test_a_comparison_in_small_steps_is_not_drawn_beside_half_and_twice(tmp_path: Path) -> None:
+def test_an_axis_of_small_ratios_has_no_ticks_at_half_and_twice(tmp_path: Path) -> None:
     before, slower, halved = (
         open_folder(
             write_folder(tmp_path / name, [*launches([factor * t for t in FAST]), *both(6)])
@@ -272,7 +274,7 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
         **{"tests": "4", "failures": "1", "errors": "1", "skipped": "1"},
     }
     (failed,) = (case for case in suite if case.find("failure") is not None)
-    assert "b is slower: 0.500x as fast, 100 % longer" in str(failed[0].get("message"))
+    assert shows(str(failed[0].get("message")), "b is slower: 0.500x ", ", 100 % longer")
     text = summary.read_text(encoding="utf-8")
     assert "in 1 of 4 settings" in text and "| slower |" in text
     assert f"report: {out / 'report.html'}" in printed
@@ -284,14 +286,14 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
         assert (out / name).exists(), name
 
 
-def test_a_report_apart_does_not_go_where_something_else_is(
+def test_a_separate_report_does_not_overwrite_other_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = write_folder(tmp_path / "own", launches(FAST))
 
     code, printed = compare(capsys, own, own, "--out", own)
 
-    assert code == 2 and "contains files that are not a report" in printed
+    assert code == 2 and shows(printed, str(own), " not a report")
     assert compare(capsys, own, own, "--out", tmp_path / "new")[0] == 0
     assert compare(capsys, own, own, "--out", tmp_path / "new")[0] == 0
 
@@ -301,7 +303,7 @@ def both(number: int, n: int = 512) -> list[Raw]:
     return [poisson(n, launch=k, time_s=1 + k / 100) for k in range(number)]
 
 
-def test_compare_of_one_allocation_each_is_undecided_by_its_exit_code(
+def test_compare_of_single_allocations_has_the_undecided_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = ("site", "scheduler", "job", "partition", "nodes", "switches", "restarts")
@@ -328,7 +330,7 @@ def test_compare_of_one_allocation_each_is_undecided_by_its_exit_code(
     assert ElementTree.parse(xml).getroot()[0].get("skipped") == "1"
 
 
-def test_what_shows_no_difference_has_its_ratio_and_the_error_of_the_simulations() -> None:
+def test_a_tie_is_reported_with_its_ratio_and_the_simulation_error() -> None:
     simulation: Raw = {"clock": "simulated", "simulation": {"cluster": "stampede2"}}
     first, second = ([poisson(512, time_s=time, **simulation)] for time in (1.0, 0.99))
 
@@ -340,7 +342,7 @@ def test_what_shows_no_difference_has_its_ratio_and_the_error_of_the_simulations
     assert part.band and within(part.band) in sentence(result)
 
 
-def test_columns_and_axes_carry_the_names_of_the_folders(tmp_path: Path) -> None:
+def test_columns_and_axes_are_named_after_the_folders(tmp_path: Path) -> None:
     before, after = (
         open_folder(write_folder(tmp_path / name, [*launches(times), *both(6)]))
         for name, times in (("before", SLOW), ("after", FAST))

@@ -34,7 +34,7 @@ def study(kernel: str = "ring", **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
-def test_the_copy_in_docs_is_what_the_command_prints(
+def test_the_copy_in_docs_matches_the_output_of_the_command(
     kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["schema", kind]) == 0
@@ -46,7 +46,7 @@ def test_the_copy_in_docs_is_what_the_command_prints(
 
 
 @pytest.mark.parametrize(("kind", "pattern"), READY.items())
-def test_every_ready_file_names_its_schema(kind: str, pattern: str) -> None:
+def test_every_ready_file_refers_to_its_schema(kind: str, pattern: str) -> None:
     files = sorted(ROOT.glob(pattern))
     assert files
     for file in files:
@@ -76,20 +76,20 @@ def test_an_axis_is_a_value_or_a_list_of_values() -> None:
         ("poisson_cg", {"sizes": "8"}, ["$.runs[0].params"]),
     ],
 )
-def test_parameters_are_those_of_the_runs_kernel(
+def test_parameters_match_the_kernel_of_the_run(
     kernel: str, params: dict[str, Any], where: list[str]
 ) -> None:
     assert refused("study", study(kernel, params=params)) == where
 
 
-def test_a_line_of_records_fits_and_one_without_its_clock_does_not() -> None:
+def test_a_record_line_is_valid_and_one_without_its_clock_is_not() -> None:
     record = poisson(64)
     assert refused("record", record) == []
     del record["clock"]
     assert refused("record", record) == ["$"]
 
 
-def test_a_name_is_the_files_own() -> None:
+def test_the_schema_has_no_name_key() -> None:
     for kind in ("cluster", "site"):
         schema = json.loads(text(kind))
         assert "name" not in schema["properties"]

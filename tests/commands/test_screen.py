@@ -27,7 +27,7 @@ def obeyed(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("drawn", [EVIL, Text(EVIL, "bold"), Table(EVIL, title=EVIL, caption=EVIL)])
-def test_words_are_shown_and_not_obeyed(
+def test_control_sequences_in_text_are_not_executed(
     drawn: str | Text | Table, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "400")
@@ -41,7 +41,7 @@ def test_words_are_shown_and_not_obeyed(
     assert ":boom:" in out
 
 
-def test_styles_of_ours_still_reach_a_terminal(
+def test_haloscope_styles_still_reach_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -50,7 +50,7 @@ def test_styles_of_ours_still_reach_a_terminal(
     assert capsys.readouterr().out == "\x1b[1mword\x1b[0m\n"
 
 
-def test_every_command_writes_to_that_terminal() -> None:
+def test_every_command_uses_the_safe_terminal() -> None:
     others = [path.name for path in COMMANDS.rglob("*.py") if " Console(" in path.read_text()]
     assert others == []
 
@@ -88,7 +88,7 @@ def test_titles_reasons_and_warnings_of_a_received_folder_are_harmless(received:
 @pytest.mark.parametrize(
     "words", [("paper", "show", "hpcf-2018-10", "4.1"), ("list",), ("--help",)]
 )
-def test_output_in_another_encoding_says_what_it_can(
+def test_output_in_a_limited_encoding_prints_what_it_can(
     words: tuple[str, ...], environment: dict[str, str]
 ) -> None:
     done = run(*words, **environment)
@@ -96,7 +96,7 @@ def test_output_in_another_encoding_says_what_it_can(
     assert done.returncode in (0, 2), done.stderr  # 2: list, where no MPI is there
 
 
-def test_signs_without_a_place_in_the_encoding_become_what_looks_alike() -> None:
+def test_unencodable_characters_are_replaced_by_similar_ones() -> None:
     command = (
         "import sys; from haloscope import cli; cli._say_what_can_be_said(); print('1–2 × µ雪')"
     )

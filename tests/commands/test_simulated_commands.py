@@ -53,7 +53,7 @@ def verified(folder: Path) -> dict[int, bool]:
         ("execute = true", [], {8: False, 16: True}),
     ],
 )
-def test_the_answers_that_are_asked_for_are_verified(
+def test_requested_results_are_verified(
     haloscope: Run,
     study_file: Write,
     tmp_path: Path,
@@ -72,27 +72,27 @@ def test_the_answers_that_are_asked_for_are_verified(
         (
             "execute = true",
             "verified",
-            "unknown until the first launches end; forecasts: 2 unknown",
+            ("unknown until ", "; forecasts: 2 unknown"),
         ),
         (
             'transports = ["tcp"]',
-            "(cannot run here: transport 'tcp'",
-            "1 launch to run",
+            "here: transport 'tcp'",
+            ("1 launch to run",),
         ),
     ],
 )
-def test_a_dry_run_says_what_will_be_verified_and_what_can_not_run(
+def test_a_dry_run_lists_what_is_verified_and_what_cannot_run(
     haloscope: Run,
     study_file: Write,
     capsys: pytest.CaptureFixture[str],
     key: str,
     once: str,
-    more: str,
+    more: tuple[str, ...],
 ) -> None:
     assert haloscope("run", study_file(STUDY + key), "--on", "stampede2", "--dry-run") == 0
     out = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert out.count(once) == 1
-    assert more in out
+    assert shows(out, *more)
 
 
 def test_a_dry_run_forecasts_each_case_once(
@@ -110,7 +110,7 @@ def test_a_dry_run_forecasts_each_case_once(
     assert len(forecasts) == len({*forecasts}) == 2
 
 
-def test_resuming_keeps_what_was_asked_for(
+def test_resuming_keeps_the_requested_options(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     out, kept = tmp_path / "out", tmp_path / "kept"
@@ -144,7 +144,7 @@ def test_resuming_repeats_the_warnings_of_the_cluster_file(
     assert warnings("--resume", out, "--no-report") == begun
 
 
-def test_resuming_keeps_files_inside_the_folder_without_a_word(
+def test_resuming_keeps_files_inside_the_folder_silently(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -157,7 +157,7 @@ def test_resuming_keeps_files_inside_the_folder_without_a_word(
     assert len(list((out / "kept").iterdir())) == 2
 
 
-def test_a_study_with_the_key_runs_on_this_machine_too(
+def test_a_study_with_the_execute_key_runs_on_this_machine_too(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     study = study_file(STUDY.replace("nodes = 2, ", "") + "execute = true")
@@ -165,7 +165,7 @@ def test_a_study_with_the_key_runs_on_this_machine_too(
     assert [one.outcome for one in read(tmp_path / "out" / "records.jsonl")] == ["ok", "ok"]
 
 
-def test_arithmetic_without_the_memory_leaves_the_rest_of_a_study(
+def test_cases_without_memory_for_arithmetic_are_skipped(
     haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """However many layouts of a setting there are, they are one word."""
@@ -177,7 +177,7 @@ def test_arithmetic_without_the_memory_leaves_the_rest_of_a_study(
     assert "1 GiB" in note and note.endswith(": fake n=32768, 4 ranks (needs 8 GiB)")
 
 
-def test_arithmetic_that_a_study_itself_asks_for_is_refused_without_the_memory(
+def test_required_arithmetic_without_enough_memory_is_refused(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     path = study_file(STUDY.replace("n = 16", "n = 32768") + "execute = true")
@@ -206,7 +206,7 @@ def test_once_on_a_cluster(haloscope: Run, capsys: pytest.CaptureFixture[str]) -
         assert line in lines
 
 
-def test_once_says_what_is_not_verified_and_cut_short(
+def test_once_reports_unverified_and_shortened_simulations(
     haloscope: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert haloscope("once", "fake", "--on", "stampede2", "--nodes", 3) == 0
@@ -214,7 +214,7 @@ def test_once_says_what_is_not_verified_and_cut_short(
     assert shows(out, "3 nodes of stampede2, simulated", "answer not computed", "bind = close: ok")
 
 
-def test_once_binds_as_asked(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_once_applies_the_binding(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
     given = ("once", "fake", "--on", "stampede2", "--nodes", 3)
     assert haloscope(*given, "--bind", "spread", "--json") == 0
     assert json.loads(capsys.readouterr().out)["layout"]["bind"] == "spread"
@@ -224,7 +224,7 @@ def test_once_binds_as_asked(haloscope: Run, capsys: pytest.CaptureFixture[str])
     assert (layout["bind"], layout["thread_bind"]) == ("spread", "spread")
 
 
-def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) -> None:
+def test_once_keeps_the_simulation_files(haloscope: Run, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     assert haloscope("once", "fake", "--on", "stampede2", "--keep", kept) == 0
     (folder,) = kept.iterdir()
@@ -239,34 +239,38 @@ def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) ->
     [
         (
             ["n=64", "--nodes", 4096],
-            r"--nodes: 4096 .*\n.* 1,736,",
+            (r"--nodes: 4096 .*\n.* 1,736,",),
         ),
         (
             ["n=64", "--ranks", 49],
-            "--ranks, --ppn, --nodes, --threads: 49 ranks .* 48 cores\n.*more nodes$",
+            ("--ranks, --ppn, --nodes, --threads: ", ": 49 ranks .* 48 cores\n.*more nodes$"),
         ),
         (
             ["n=262144"],
-            "params: fake n=262144, 1 rank .* 512 GiB .* 192 GiB\n.*n=160529.*more nodes$",
+            (
+                "params: fake n=262144, 1 rank ",
+                " 512 GiB .* 192 GiB\n.*n=160529.*more nodes$",
+            ),
         ),
         (
             ["--transport", "tcp"],
-            "once: .*\n.*'tcp'",
+            ("once: .*\n.*'tcp'",),
         ),
         (
             ["--placement", "same-core"],
-            "'other-node'",
+            ("'other-node'",),
         ),
     ],
 )
-def test_once_refuses_what_a_cluster_has_not(
-    haloscope: Run, options: list[object], why: str
+def test_once_refuses_options_the_cluster_does_not_support(
+    haloscope: Run, options: list[object], why: tuple[str, ...]
 ) -> None:
-    with pytest.raises(UserError, match=why):
+    with pytest.raises(UserError) as refused:
         haloscope("once", "fake", "--on", "stampede2", *options)
+    assert [one for one in why if not re.search(one, str(refused.value))] == []
 
 
-def test_the_list_has_cluster_files_that_can_t_be_read(
+def test_the_list_includes_unreadable_cluster_files(
     haloscope: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("clusters").mkdir()
@@ -279,21 +283,21 @@ def test_the_list_has_cluster_files_that_can_t_be_read(
     assert shows(out, "1008 of its 1032 nodes", "[network]")
 
 
-def test_clusters_are_listed_with_what_they_are(
+def test_clusters_are_listed_with_a_description(
     haloscope: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert haloscope("cluster", "list") == 0
     lines = capsys.readouterr().out.splitlines()
-    rows = {line.split()[0]: " ".join(line.split()) for line in lines if line[0] != " "}
-    assert rows["cluster"] == "cluster nodes cores memory network"
-    assert rows["eagle"] == "eagle 1,008 28 64 GiB InfiniBand FDR, 56 Gbit/s"
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line[0] != " "}
+    assert rows["cluster"] == ["nodes", "cores", "memory", "network"]
+    assert " ".join(rows["eagle"]) == "1,008 28 64 GiB InfiniBand FDR, 56 Gbit/s"
     assert {*cluster_file.ready()} == {*rows} - {"cluster"}
 
 
 @pytest.mark.parametrize(
     "words", [("cluster", "show", "mycl"), ("once", "fake", "--on", "mycl"), ("site", "check", "x")]
 )
-def test_files_of_the_user_may_be_in_another_folder(haloscope: Run, words: tuple[str, ...]) -> None:
+def test_user_files_may_be_in_another_folder(haloscope: Run, words: tuple[str, ...]) -> None:
     with pytest.raises(UserError) as error:
         haloscope(*words)
     (problem,) = error.value.problems
@@ -309,14 +313,14 @@ def test_a_cluster_s_gpus_are_shown(haloscope: Run, capsys: pytest.CaptureFixtur
     assert "between GPUs, same socket" in out and "48 KiB to 2.00 GiB: 17.2 µs, 46.9 GB/s" in out
 
 
-def test_files_are_kept_in_a_folder(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
+def test_simulation_files_can_be_kept(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     for command in (("run", study_file(STUDY)), ("once", "fake")):
         with pytest.raises(UserError, match="--keep .*file: "):
             haloscope(*command, "--on", "stampede2", "--keep", tmp_path / "file")
 
 
-def test_a_folder_is_measured_by_one_at_a_time(
+def test_concurrent_runs_into_one_folder_are_refused(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -337,7 +341,7 @@ def test_a_folder_is_measured_by_one_at_a_time(
         ("[0.25, 0.5]", "[0.25, NaN]"),
     ],
 )
-def test_a_kept_result_that_is_damaged_is_told_and_simulated_again(
+def test_a_damaged_cached_result_is_reported_and_simulated_again(
     haloscope: Run,
     study_file: Write,
     tmp_path: Path,

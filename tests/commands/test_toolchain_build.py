@@ -44,14 +44,14 @@ def made(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ([], [one.file for kernel in NAMES for one in PROGRAMS(kernel)]),
     ],
 )
-def test_the_programs_that_are_asked_for_are_built(
+def test_the_requested_programs_are_built(
     haloscope: Run, made: list[str], options: list[str], files: list[str]
 ) -> None:
     assert haloscope("toolchain", "build", "fake", *options) == 0
     assert made == files
 
 
-def test_what_is_there_is_told_and_not_built_again(
+def test_an_existing_program_is_reported_and_not_rebuilt(
     haloscope: Run, made: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     haloscope("toolchain", "build", "--kernels", "ring")
@@ -63,9 +63,7 @@ def test_what_is_there_is_told_and_not_built_again(
     assert [line.rpartition(": ")[2] for line in lines] == ["ring", "ring", "empty"]
 
 
-def test_an_unknown_kernel_is_refused_before_anything_is_built(
-    haloscope: Run, made: list[str]
-) -> None:
+def test_an_unknown_kernel_is_refused_before_a_build(haloscope: Run, made: list[str]) -> None:
     with pytest.raises(UserError, match="'rng'\n.*'ring'"):
         haloscope("toolchain", "build", "--kernels", "ring,rng")
     assert made == []

@@ -42,7 +42,7 @@ def on(nodes: int, ppn: int, threads: int, time_s: float | None) -> PredictedCel
     )
 
 
-def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
+def test_the_command_prints_grids_at_terminal_width_and_both_error_kinds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -66,9 +66,9 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     page = (report / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
     assert shows(page, ": hpcf-2018-10, simulated on stampede2")
     assert "Published table 4.1: n = 16384, seconds" in page
-    predicted = "Prediction error, table 4.1, simulated on stampede2: median of 5 predictions"
-    assert f"{predicted} 0.1 % and largest 0.1 %" in page
-    assert "6 predictions against published values: 6 within 10 %." in page
+    errors = (" of 5 predictions 0.1 % ", "and largest 0.1 %")
+    assert shows(page, " table 4.1, ", "simulated on stampede2: median", *errors)
+    assert shows(page, "6 predictions against published ", ": 6 within 10 %.")
     assert "<p>Nothing.</p>" in page and "MPI libraries and compilers" not in page
     assert (report / "figures" / "predicted-predicted-s.svg").exists()
     assert (report / "figures" / "predicted-ratio-s.svg").exists()
@@ -86,17 +86,17 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert main([*command, "--out", str(tmp_path / "again")]) == 1
     text = (tmp_path / "again" / "report.md").read_text(encoding="utf-8")
     assert "8 predictions." in text and "6 predictions against published values: 6 " in text
-    assert "- Not simulated: 1 cell: no room" in text
+    assert shows(text, "- Not simulated: 1 cell", " 1 cell: no room")
     assert shows(text, "not drawn: 2 cells", "digit", "; 1 would")
     out = " ".join(capsys.readouterr().out.split())
     assert "not simulated: no room" in out
-    assert shows(out, "2 cells have too few digits", ": 1 would be ")
+    assert shows(out, "2 cells have ", "few digits", ": 1 would be ")
     lines = (tmp_path / "cells.csv").read_text().splitlines()
     assert lines[0].endswith(",published,predicted,predicted_note,error,naive,null_model,sets")
     assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,,,,node.memory"
 
 
-def test_a_cluster_file_of_the_user_s_own_is_named(
+def test_a_user_cluster_file_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """It is what was simulated, though the paper's machine has its name."""
@@ -114,7 +114,7 @@ def test_a_cluster_file_of_the_user_s_own_is_named(
     assert own in capsys.readouterr().out.splitlines()
 
 
-def test_jobs_on_all_cores_of_their_nodes_have_errors_of_their_own(
+def test_jobs_on_full_nodes_have_separate_errors(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where some leave cores free, which others may have used; with what the paper says of it."""
@@ -135,7 +135,7 @@ def test_jobs_on_all_cores_of_their_nodes_have_errors_of_their_own(
     assert "on all cores" not in capsys.readouterr().out
 
 
-def test_replicates_have_their_interval_beside_the_published_time(
+def test_replicates_have_an_interval_next_to_the_published_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     asked: list[Replicates | None] = []
@@ -152,7 +152,7 @@ def test_replicates_have_their_interval_beside_the_published_time(
     out = " ".join(capsys.readouterr().out.split())
     assert "[52,000, 53,000]" in out
     assert shows(out, "medians of 7", "simulated replicates")
-    assert "(--spread or the cluster file)" in out
+    assert shows(out, "(--spread ", "cluster file)")
     head, first = (tmp_path / "cells.csv").read_text().splitlines()
     assert "predicted,low,high,error" in head
     assert "52240.0,52000.0,53000.0" in first
@@ -173,14 +173,14 @@ def test_replicates_have_their_interval_beside_the_published_time(
         (["my.toml"], "haloscope run FILE --dry-run"),
     ],
 )
-def test_replicates_that_can_not_be_are_refused(
+def test_invalid_replicate_options_are_refused(
     words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["validate", *words]) == 2
     assert expected in " ".join(capsys.readouterr().err.split())
 
 
-def test_assumed_numbers_are_told_with_what_they_move(
+def test_assumed_numbers_are_listed_with_their_effect(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cells = [on(2, 1, 1, 52181.0)]
@@ -201,8 +201,8 @@ def test_assumed_numbers_are_told_with_what_they_move(
         f"  {number.where} = {number.value:g}\n    median 5.0 %, maximum −25.0 % at {keys}\n" in out
     )
     assert number.source.split(":")[0] in out
-    others = "not varied (not a number): mpi.collectives.allreduce, mpi.collectives.reduce"
-    assert others in " ".join(out.split())
+    others = "(not a number): mpi.collectives.allreduce"
+    assert shows(" ".join(out.split()), "not varied (", others, "allreduce, mpi.collectives.reduce")
     fixed = "factor): node.memory.store_cost = 1, "
     assert fixed in " ".join(out.split())
     assert "mpi.send_overhead_s = 0, mpi.receive_overhead_s = 0" in " ".join(out.split())
@@ -224,7 +224,7 @@ def test_errors_of_several_tables_are_summed_up(
     assert ["only", "predicted", "2", "7.5", "%", *["15.0", "%"] * 2] in after
 
 
-def test_rates_stand_beside_each_reading_of_the_paper() -> None:
+def test_rates_are_compared_with_each_reading_of_the_paper() -> None:
     def cell(ranks: int, reading: str, mlups: float) -> PredictedCell:
         keys: dict[str, int | str] = {"ranks": ranks, "grid": f"{ranks}x1x1", "nodes": 1}
         return PredictedCell(
@@ -246,7 +246,7 @@ def test_rates_stand_beside_each_reading_of_the_paper() -> None:
     ]
 
 
-def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -> None:
+def test_a_report_separates_readings_and_tables_and_has_replicate_bars() -> None:
     def cell(table: str, reading: str, mlups: float, **more: Any) -> PredictedCell:
         return PredictedCell(
             table,
@@ -267,17 +267,17 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
     ]
     made = validating.of_paper("A", cells, [], [], {"X": ["thin"], "XI": ["gpu"]})
 
-    assert made.title == "A, simulated on gpu and thin"
-    assert [(found.question, found.parts[0].share) for found in made.findings] == [
-        ("Prediction error, table X, simulated on thin, each", pytest.approx(0.1)),
-        ("Prediction error, table X, simulated on thin, all", 0.0),
-        ("Prediction error, table XI, simulated on gpu", pytest.approx(0.05)),
-        ("Prediction error, section 5.4", pytest.approx(0.1)),
+    assert shows(made.title, "A, simulated on ", "on gpu and thin")
+    assert [(*found.question.split(", "), found.parts[0].share) for found in made.findings] == [
+        ("Prediction error", "table X", "simulated on thin", "each", pytest.approx(0.1)),
+        ("Prediction error", "table X", "simulated on thin", "all", 0.0),
+        ("Prediction error", "table XI", "simulated on gpu", pytest.approx(0.05)),
+        ("Prediction error", "section 5.4", pytest.approx(0.1)),
     ]
     first, second = made.figures
-    assert [first.title, second.title] == [
-        "Predicted / published, in MLUP/s, each",
-        "Predicted / published, in MLUP/s, all",
+    assert [one.title.split(", ") for one in made.figures] == [
+        ["Predicted / published", "in MLUP/s", "each"],
+        ["Predicted / published", "in MLUP/s", "all"],
     ]
     over, ratio = panels(first)
     assert [(mark.low, mark.high) for mark in over.curves[-1].marks] == [(420.0, 444.0)]
@@ -286,7 +286,7 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
     assert second.notes == ("Dashed: predicted = published; dotted: ± 10 %.",)
 
 
-def test_a_ratio_of_times_is_not_told_as_a_time() -> None:
+def test_a_ratio_of_times_is_not_printed_as_a_time() -> None:
     """What it is over stands in the headline and in the title of the figure, one reading or not."""
     keys = {"ranks": 16, "nodes": 1, "over": 16}
     cell = PredictedCell("6", RELATIVE, keys, 3.0, (), "16 tasks", predicted=3.3)
@@ -304,7 +304,7 @@ def test_a_ratio_of_times_is_not_told_as_a_time() -> None:
     assert timed.title == "Predicted / published"
 
 
-def test_a_report_says_where_most_predictions_err_to_one_side() -> None:
+def test_a_report_states_where_predictions_are_biased() -> None:
     def one_way(*errors: float, fitted: bool = False) -> dict[object, int | None]:
         cells = [
             PredictedCell(
@@ -329,7 +329,7 @@ def test_a_report_says_where_most_predictions_err_to_one_side() -> None:
     assert one_way(*low, -0.25, -0.25, fitted=True) == {}
 
 
-def test_cells_that_set_numbers_have_one_colour_on_every_page() -> None:
+def test_calibration_cells_have_one_colour_on_every_page() -> None:
     def styles(*fitted: bool) -> dict[str, int | None]:
         cells = [
             PredictedCell("X", JACOBI, {"ranks": k}, 100.0, SETS if own else (), predicted=110.0)
@@ -342,7 +342,7 @@ def test_cells_that_set_numbers_have_one_colour_on_every_page() -> None:
     assert styles(False, True) == {"only predicted": 1, "set parameters": 0}
 
 
-def test_latencies_stand_by_placement_with_what_tells_them_apart_across() -> None:
+def test_latencies_are_in_rows_by_placement_with_the_differing_settings_across() -> None:
     def cell(size: int, placement: str, option: str, predicted_s: float) -> PredictedCell:
         keys: dict[str, int | str] = {"size_bytes": size, "placement": placement}
         keys["option"] = option
@@ -369,7 +369,7 @@ def test_latencies_stand_by_placement_with_what_tells_them_apart_across() -> Non
     ]
 
 
-def test_latencies_of_grids_stand_by_n_and_nodes() -> None:
+def test_latencies_of_grids_are_arranged_by_n_and_nodes() -> None:
     cells = [
         PredictedCell("4", "latency", {"n": n, "nodes": nodes}, 2e-5, problem="no")
         for n in (4, 8)
@@ -381,7 +381,7 @@ def test_latencies_of_grids_stand_by_n_and_nodes() -> None:
     assert table.notes == ("not simulated: no",)
 
 
-def test_what_was_measured_here_stands_beside_what_was_predicted(
+def test_local_measurements_are_compared_with_predictions(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -413,14 +413,14 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
     )
     assert shows(text, "rank-based interval", "over 6 launches")
     assert "Cells that set" not in text
-    assert "Table 2. pingpong, half round trip" in text
+    assert shows(text, "Table 2. pingpong, ", "half round trip")
     head, first, second = path.read_text().splitlines()
     assert head == "kernel,what,unit,measured,low,high,predicted,error"
     assert first.startswith("poisson_cg,n=512,s,2.0,1.9,2.2,2.2,0.1")
     assert second.startswith("pingpong,8 B,s,1e-06,,,8e-07,-0.")
 
 
-def test_an_empty_prediction_is_no_table() -> None:
+def test_an_empty_prediction_has_no_table() -> None:
     assert predicted_times.measured_tables([]) == []
     assert list(csv_files.lines(predicted_times.every_time([]))) == [
         ["kernel", "what", "unit", "measured", "low", "high", "predicted", "error"]
@@ -428,7 +428,7 @@ def test_an_empty_prediction_is_no_table() -> None:
     assert prediction_errors.errors([on(1, 1, 1, None)], "4.1") == []
 
 
-def test_jobs_on_few_nodes_and_on_many_say_what_is_assumed_of_others(
+def test_jobs_on_few_and_many_nodes_state_the_assumptions_about_other_jobs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     keys = {"ranks": 16, "nodes": 2, "over": 16}

@@ -46,7 +46,7 @@ def folder(path: Path) -> ResultFolder:
     return ResultFolder(write_folder(path, raws))
 
 
-def test_intervals_narrow_and_slow_hosts_are_named(tmp_path: Path) -> None:
+def test_narrowing_intervals_and_slow_hosts_are_reported(tmp_path: Path) -> None:
     now = watched(folder(tmp_path))
 
     case = next(one for one in now.cases if one.done == 14)
@@ -68,7 +68,7 @@ def test_the_view_is_at_most_sixty_columns_wide(tmp_path: Path) -> None:
     assert "n2" in text and "1 failed" in text and "54 s ago" in text
 
 
-def test_rounds_and_time_left_are_those_of_the_plan(
+def test_rounds_and_remaining_time_come_from_the_plan(
     haloscope: Callable[..., int], study_file: Callable[[str], Path], tmp_path: Path
 ) -> None:
     study = 'title = "x"\nlaunches = 4\n[[runs]]\nkernel = "fake"\nparams = { n = [8, 16] }\n'
@@ -91,7 +91,7 @@ def test_rounds_and_time_left_are_those_of_the_plan(
     assert max(len(line.rstrip()) for line in lines) <= 60
 
 
-def test_a_run_of_fewer_launches_leaves_the_rounds_to_the_others(
+def test_a_case_with_fewer_launches_does_not_limit_the_rounds(
     haloscope: Callable[..., int], study_file: Callable[[str], Path], tmp_path: Path
 ) -> None:
     study = """title = "x"
@@ -110,7 +110,7 @@ launches = 1
     assert watched(out).rounds == (4, 4)
 
 
-def test_cases_that_were_measured_are_first_the_widest_interval_before(tmp_path: Path) -> None:
+def test_measured_cases_come_first_sorted_by_interval_width(tmp_path: Path) -> None:
     def case(number: int, low: float = 0.0, high: float = 0.0) -> CaseProgress:
         estimate = Estimate(2.0, low, high, 2, "range") if high else None
         return CaseProgress(str(number), f"fake n={number}", "fake", 2, 2, estimate, None)
@@ -123,7 +123,7 @@ def test_cases_that_were_measured_are_first_the_widest_interval_before(tmp_path:
     assert words[:2] == ["n=2", "n=1"]
 
 
-def test_cases_are_named_by_what_differs(tmp_path: Path) -> None:
+def test_cases_are_named_by_the_settings_that_differ(tmp_path: Path) -> None:
     def case(number: int, name: str) -> CaseProgress:
         return CaseProgress(str(number), name, name.split()[0], 1, 1, None, None)
 
@@ -141,7 +141,7 @@ def test_cases_are_named_by_what_differs(tmp_path: Path) -> None:
     assert any(line[:2] == ["ring", "n=1"] for line in lines)
 
 
-def test_elsewhere_than_in_a_terminal_it_is_printed_once(
+def test_without_a_terminal_the_view_is_printed_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["watch", str(folder(tmp_path / "r").path)]) == 0

@@ -46,7 +46,7 @@ def environment(changes: dict[str, str | None], tmp_path: Path) -> dict[str, str
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_a_folder_is_shown_in_any_environment(tmp_path: Path, name: str) -> None:
+def test_a_folder_is_displayed_in_any_environment(tmp_path: Path, name: str) -> None:
     folder = write_folder(tmp_path / "é", [poisson(64), poisson(64, launch=1)])
     env = environment(ENVIRONMENTS[name], tmp_path)
     done = subprocess.run([*HALOSCOPE, "show", folder], env=env, capture_output=True, check=False)
@@ -67,7 +67,7 @@ LIMITS: dict[str, Callable[[], None]] = {
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_a_folder_is_shown_within_odd_limits(tmp_path: Path, name: str) -> None:
+def test_a_folder_is_displayed_under_unusual_resource_limits(tmp_path: Path, name: str) -> None:
     folder = write_folder(tmp_path / "results", [poisson(64), poisson(64, launch=1)])
     done = subprocess.run(
         [*HALOSCOPE, "show", folder], capture_output=True, check=False, preexec_fn=LIMITS[name]
@@ -77,7 +77,7 @@ def test_a_folder_is_shown_within_odd_limits(tmp_path: Path, name: str) -> None:
     assert b"poisson" in done.stdout.lower()
 
 
-def test_a_user_without_a_home_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_home_folder_gets_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was a RuntimeError of a library."""
 
     def unknown(number: int) -> pwd.struct_passwd:
@@ -93,7 +93,7 @@ def test_a_user_without_a_home_is_told_so(monkeypatch: pytest.MonkeyPatch) -> No
     assert "HALOSCOPE_CACHE" in raised.value.problems[0].remedy
 
 
-def test_a_path_that_smpirun_would_split_is_told_before_anything_is_simulated(
+def test_a_path_that_smpirun_would_split_is_refused_before_simulation(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Every case failed, because SimGrid could not open 'm' of "t m p"."""

@@ -10,5 +10,5 @@ TRIES = 40
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_odd_input_is_refused_in_words(name: str) -> None:
+def test_malformed_input_is_refused_with_a_message(name: str) -> None:
     assert fuzz(name, TRIES, 1) >= TRIES // 2

@@ -49,7 +49,7 @@ def figures_of(script: str, *words: str | Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_campaign_that_is_killed_loses_doubles_and_leaves_nothing(
+def test_a_killed_campaign_neither_loses_launches_nor_leaves_processes(
     kind: str, builds: Path, tmp_path: Path
 ) -> None:
     if kind == "simulated" and (missing := missing_program()):
@@ -62,7 +62,7 @@ def test_a_campaign_that_is_killed_loses_doubles_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("disk", DISKS)
-def test_a_campaign_on_a_disk_that_fails_says_so_and_goes_on_once_it_is_mended(
+def test_a_campaign_on_a_failing_disk_reports_it_and_resumes_afterwards(
     disk: str, builds: Path, tmp_path: Path
 ) -> None:
     if reason := no_mounts():

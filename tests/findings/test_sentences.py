@@ -165,7 +165,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("shape", "more", "parts", "expected"), SHAPES)
-def test_each_shape_has_one_form(
+def test_each_sentence_pattern_has_one_form(
     shape: FindingShape, more: dict[str, object], parts: list[Claim], expected: str
 ) -> None:
     finding = Finding("Asked", shape, tuple(parts), **more)  # type: ignore[arg-type]
@@ -173,7 +173,7 @@ def test_each_shape_has_one_form(
     assert sentence(finding) == f"Asked: {expected}"
 
 
-def test_settings_in_common_are_named_after_the_question() -> None:
+def test_shared_settings_are_named_after_the_question() -> None:
     common: Settings = {"kernel": "poisson_cg", "n": 64, "nodes": 1, "ppn": 2, "threads": 1}
     part = Claim({"name": "a"}, share=0.5)
 
@@ -182,7 +182,7 @@ def test_settings_in_common_are_named_after_the_question() -> None:
     )
 
 
-def test_a_warning_counts_explains_and_says_what_to_do() -> None:
+def test_a_warning_states_the_count_the_cause_and_the_remedy() -> None:
     parts = (Claim({"name": "failed"}, count=2), Claim({"name": "not run"}, count=1))
     finding = Finding("3 of 9 launches", FindingShape.WARNING, parts, caveats=(Caveat.INCOMPLETE,))
 
@@ -192,7 +192,7 @@ def test_a_warning_counts_explains_and_says_what_to_do() -> None:
     )
 
 
-def test_a_caveat_is_a_mark_and_one_line_and_one_of_all_findings_has_no_mark() -> None:
+def test_a_caveat_is_a_mark_and_one_line_unless_all_findings_share_it() -> None:
     part = Claim({"name": "a"}, share=0.5)
     first, second = (
         Finding(name, FindingShape.BREAKDOWN, (part,), topic="any", caveats=caveats)
@@ -211,7 +211,7 @@ def test_a_caveat_is_a_mark_and_one_line_and_one_of_all_findings_has_no_mark() -
     )
 
 
-def test_every_caveat_is_explained_in_sentences() -> None:
+def test_every_caveat_has_an_explanation() -> None:
     assert {*EXPLAINED} == {*Caveat}
     for one in EXPLAINED.values():
         assert one.text.endswith(".") and one.text[0].isupper()
@@ -250,14 +250,14 @@ def test_a_key_figure_is_the_first_number_with_its_label() -> None:
     assert key_figure(none) is None
 
 
-def test_neighbouring_points_are_one_span() -> None:
+def test_neighbouring_points_are_merged_into_one_range() -> None:
     sizes = [8, 16, 32, 64, 128, 256, 512, 1024]
 
     assert spans([8, 16, 64], sizes, size) == "8 B to 16 B and 64 B"
     assert spans([8, 32, 128, 512], sizes, size) == "4 of 8 from 8 B to 512 B"
 
 
-def test_words_of_settings_leave_out_what_goes_without_saying() -> None:
+def test_setting_names_omit_the_obvious() -> None:
     assert words({"ppn": 2, "nodes": 1, "threads": 1}) == "2 processes"
     assert words({"tasks": 8, "nodes": 1}) == "8 tasks, 1 node"
     assert words({"nodes": 1}) == "" and words({}) == ""

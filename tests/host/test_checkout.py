@@ -8,7 +8,7 @@ import pytest
 from haloscope.host import checkout
 
 
-def test_a_checkout_tells_its_commit_and_whether_it_changed(tmp_path: Path) -> None:
+def test_a_checkout_reports_its_commit_and_local_changes(tmp_path: Path) -> None:
     assert checkout.state(tmp_path) is None
 
     def git(*arguments: str) -> str:
@@ -35,7 +35,7 @@ def test_a_checkout_tells_its_commit_and_whether_it_changed(tmp_path: Path) -> N
     assert checkout.state(tmp_path) == {"commit": commit, "dirty": True}
 
 
-def test_what_was_asked_ahead_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_prefetched_state_is_not_queried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     git = Mock(wraps=checkout._git)
     monkeypatch.setattr(checkout, "_git", git)
 

@@ -33,13 +33,13 @@ def nvidia(root: Path, uuid: str) -> FakeMachine:
     return fake.write("sys/bus/pci/devices/0000:b7:00.0/numa_node", "1")
 
 
-def test_a_gpu_of_nvidia_is_known_by_its_number_and_place(tmp_path: Path) -> None:
+def test_an_nvidia_gpu_is_identified_by_uuid_and_address(tmp_path: Path) -> None:
     (found,) = gpus.gpus(nvidia(tmp_path, UUID).root)
 
     assert found == GpuFound("NVIDIA H100 80GB HBM3", "cuda", UUID, "0000:b7:00.0", 1)
 
 
-def test_a_number_that_the_driver_hides_is_asked_of_nvidia_smi(
+def test_a_uuid_hidden_by_the_driver_is_queried_from_nvidia_smi(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = nvidia(tmp_path, "GPU-????????-????-????-????-????????????").root
@@ -54,7 +54,7 @@ def test_a_number_that_the_driver_hides_is_asked_of_nvidia_smi(
     assert [one.uuid for one in gpus.gpus(root)] == [UUID]
 
 
-def test_a_gpu_of_amd_is_known_by_its_number_and_place(tmp_path: Path) -> None:
+def test_an_amd_gpu_is_identified_by_its_number_and_address(tmp_path: Path) -> None:
     fake = FakeMachine(tmp_path)
     lines = ["cpu_cores_count 0", "simd_count 440", "location_id 53504", "domain 0"]
     fake.write(f"{KFD}/4/properties", "\n".join([*lines, "unique_id 11952110318276574021"]))
@@ -66,7 +66,7 @@ def test_a_gpu_of_amd_is_known_by_its_number_and_place(tmp_path: Path) -> None:
     ]
 
 
-def test_words_in_place_of_numbers_are_no_gpu_of_amd(tmp_path: Path) -> None:
+def test_text_in_place_of_numbers_is_not_an_amd_gpu(tmp_path: Path) -> None:
     fake = FakeMachine(tmp_path)
     fake.write(f"{KFD}/4/properties", "simd_count many\nlocation_id x\ndomain y\nunique_id z")
     fake.write(f"{KFD}/5/properties", "simd_count 440\nlocation_id x\ndomain y\nunique_id z")
@@ -75,7 +75,7 @@ def test_words_in_place_of_numbers_are_no_gpu_of_amd(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["#!/no/such/python3\n", "\x7fnothing\n", "#!/bin/sh\nexit 9\n"])
-def test_an_nvidia_smi_that_does_not_work_tells_no_number(
+def test_a_broken_nvidia_smi_returns_no_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     root = nvidia(tmp_path, "GPU-????????-????-????-????-????????????").root

@@ -24,7 +24,7 @@ def test_the_kernels_list_format() -> None:
     assert cpu_list([]) == ""
 
 
-def test_one_processor_a_core_socket_by_socket(fake: FakeMachine) -> None:
+def test_one_processor_per_core_is_listed_socket_by_socket(fake: FakeMachine) -> None:
     assert machine.physical_cores(fake.root, EVERY) == [0, 2, 1, 3]
 
 
@@ -32,18 +32,18 @@ def test_places_threads_lists_all_threads_core_by_core(fake: FakeMachine) -> Non
     assert machine.processors("threads", fake.root, EVERY) == [0, 4, 2, 6, 1, 5, 3, 7]
 
 
-def test_the_affinity_mask_decides_which_thread_stands_for_its_core(fake: FakeMachine) -> None:
+def test_the_affinity_mask_decides_which_thread_represents_its_core(fake: FakeMachine) -> None:
     assert machine.physical_cores(fake.root, [7, 4, 5, 1]) == [4, 1, 7]
 
 
-def test_a_kernel_that_ends_its_files_with_nul_is_read(fake: FakeMachine) -> None:
+def test_a_kernel_that_terminates_its_files_with_nul_is_read(fake: FakeMachine) -> None:
     """As that of a Kunpeng 920 among hwloc's test data."""
     for cpu in EVERY:
         fake.cpu(cpu, "topology/physical_package_id", f"{cpu % 2}\n\0")
     assert machine.describe(fake.root)["sockets"] == 2
 
 
-def test_without_topology_every_processor_is_a_core(tmp_path: Path) -> None:
+def test_without_topology_every_processor_counts_as_a_core(tmp_path: Path) -> None:
     assert machine.physical_cores(tmp_path, [3, 1]) == [1, 3]
 
 
@@ -63,7 +63,7 @@ def test_placements_of_two_ranks(fake: FakeMachine) -> None:
     assert machine.placements(fake.root, [3]) == dict.fromkeys(machine.PLACEMENTS)
 
 
-def test_describe_is_what_a_record_holds(fake: FakeMachine) -> None:
+def test_describe_returns_the_content_of_a_record(fake: FakeMachine) -> None:
     described = machine.describe(fake.root)
     assert list(described) == [
         *("host", "cpu", "sockets", "cores", "threads_per_core", "caches"),
@@ -81,7 +81,7 @@ def test_describe_is_what_a_record_holds(fake: FakeMachine) -> None:
     ]
 
 
-def test_the_topology_groups_processors_from_the_inside_out(fake: FakeMachine) -> None:
+def test_the_topology_groups_processors_from_the_innermost_level(fake: FakeMachine) -> None:
     for cpu in EVERY:
         fake.cpu(cpu, "cache/index0/level", "3")
         fake.cpu(cpu, "cache/index0/shared_cpu_list", "0,2,4,6" if cpu % 2 == 0 else "1,5")
@@ -95,7 +95,7 @@ def test_the_topology_groups_processors_from_the_inside_out(fake: FakeMachine) -
     assert found["socket"] == ["0,2,4,6", "1,3,5,7"]
 
 
-def test_what_cannot_be_read_is_null(tmp_path: Path) -> None:
+def test_unreadable_values_are_null(tmp_path: Path) -> None:
     described = machine.describe(tmp_path)
     assert described["governor"] is None
     assert described["memory_bytes"] is None
@@ -122,7 +122,7 @@ def idle(fake: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
         ("nonsense", None),
     ],
 )
-def test_busy_processors_are_those_of_a_moment(
+def test_busy_processors_are_sampled_over_a_short_time(
     idle: FakeMachine, monkeypatch: pytest.MonkeyPatch, later: str, busy: float | None
 ) -> None:
     monkeypatch.setattr(machine, "_own_s", lambda: 0.0)
@@ -137,7 +137,7 @@ def test_busy_processors_are_those_of_a_moment(
 
 
 @pytest.mark.parametrize(("own_s", "busy"), [(0.1, 8 * 30 / 100), (9.0, 0.0)])
-def test_busy_processors_since_then_are_those_of_others(
+def test_busy_processors_since_a_sample_exclude_our_own(
     idle: FakeMachine, monkeypatch: pytest.MonkeyPatch, own_s: float, busy: float
 ) -> None:
     since = machine.used(idle.root)
@@ -148,12 +148,12 @@ def test_busy_processors_since_then_are_those_of_others(
     assert found == pytest.approx(busy)
 
 
-def test_several_governors_are_all_named(fake: FakeMachine) -> None:
+def test_different_governors_are_all_named(fake: FakeMachine) -> None:
     fake.cpu(3, "cpufreq/scaling_governor", "powersave")
     assert machine.governor(fake.root) == "performance, powersave"
 
 
-def test_no_cgroup_leaves_all_that_is_free(fake: FakeMachine) -> None:
+def test_without_a_cgroup_all_free_memory_is_available(fake: FakeMachine) -> None:
     assert machine.memory_available_bytes(fake.root) == 400 * 1024
     assert machine.cpu_quota(fake.root) is None
 
@@ -168,7 +168,7 @@ def test_cgroup_v2_limits_memory_and_the_tightest_level_counts(fake: FakeMachine
     assert machine.memory_available_bytes(fake.root) == 35000
 
 
-def test_cgroup_v1_limits_memory_also_where_only_the_containers_root_is_mounted(
+def test_cgroup_v1_limits_memory_if_only_the_container_root_is_mounted(
     fake: FakeMachine,
 ) -> None:
     fake.write("proc/self/cgroup", "5:memory:/docker/0123\n4:cpu,cpuacct:/docker/0123")
@@ -179,7 +179,7 @@ def test_cgroup_v1_limits_memory_also_where_only_the_containers_root_is_mounted(
     assert machine.memory_available_bytes(fake.root) == 12000
 
 
-def test_memory_is_never_less_than_nothing(fake: FakeMachine) -> None:
+def test_available_memory_is_never_negative(fake: FakeMachine) -> None:
     fake.write("proc/self/cgroup", "0::/")
     fake.write("sys/fs/cgroup/memory.max", "10").write("sys/fs/cgroup/memory.current", "20")
     assert machine.memory_available_bytes(fake.root) == 0
@@ -193,7 +193,7 @@ def test_memory_is_never_less_than_nothing(fake: FakeMachine) -> None:
         ("50000 100000", 0.5, [0]),
     ],
 )
-def test_cgroup_v2_quota_shortens_the_list_of_cores(
+def test_a_cgroup_v2_quota_reduces_the_number_of_cores(
     fake: FakeMachine, limit: str, quota: float | None, cores: list[int]
 ) -> None:
     fake.write("proc/self/cgroup", "0::/").write("sys/fs/cgroup/cpu.max", limit)
@@ -216,7 +216,7 @@ def test_this_machine_can_be_described() -> None:
     assert 0 < machine.memory_available_bytes() <= described["memory_bytes"]
 
 
-def test_placements_of_a_node_of_many_cores(tmp_path: Path) -> None:
+def test_placements_cover_a_node_with_many_cores(tmp_path: Path) -> None:
     fake = epyc_node(tmp_path, cores=16, per_cache=4)
 
     assert machine.placements(fake.root, range(64)) == {
@@ -235,7 +235,7 @@ def test_placements_of_a_node_of_many_cores(tmp_path: Path) -> None:
     }
 
 
-def test_placements_look_at_each_core_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_placements_visit_each_core_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They looked at each pair: 12 s on a node of 256 cores."""
     looks: list[Path] = []
     read = cgroups.read
@@ -260,35 +260,36 @@ def test_placements_look_at_each_core_once(tmp_path: Path, monkeypatch: pytest.M
     [
         (
             hybrid_laptop,
-            {"P-cores up to 4.7 GHz": [*range(8)], "E-cores up to 3.4 GHz": [*range(8, 16)]},
+            {("P-cores", "4.7 GHz"): [*range(8)], ("E-cores", "3.4 GHz"): [*range(8, 16)]},
             [0, 2, 4, 6, 8],
         ),
         (
             big_little,
             {
-                "cores of capacity 1024 up to 2.4 GHz": [4, 5, 6, 7],
-                "cores of capacity 530 up to 1.8 GHz": [0, 1, 2, 3],
+                ("cores of capacity 1024", "2.4 GHz"): [4, 5, 6, 7],
+                ("cores of capacity 530", "1.8 GHz"): [0, 1, 2, 3],
             },
             [4, 5, 6, 7, 0],
         ),
-        (two_sockets, {"cores": [*range(8)]}, [0, 2, 1, 3]),
+        (two_sockets, {("cores",): [*range(8)]}, [0, 2, 1, 3]),
     ],
 )
-def test_cores_of_several_kinds_are_told_apart_and_the_fastest_used_first(
+def test_cores_of_different_types_are_distinguished_and_the_fastest_used_first(
     tmp_path: Path,
     build: Callable[[Path], FakeMachine],
-    kinds: dict[str, list[int]],
+    kinds: dict[tuple[str, ...], list[int]],
     first: list[int],
 ) -> None:
     root = build(tmp_path).root
 
-    assert machine.core_kinds(root) == kinds
+    told = machine.core_kinds(root)
+    assert {tuple(kind.split(" up to ")): cores for kind, cores in told.items()} == kinds
     assert machine.physical_cores(root, range(16 if build is hybrid_laptop else 8))[:5] == first
     found = machine.topology(root).get("kind")
     assert found == ([cpu_list(one) for one in kinds.values()] if len(kinds) > 1 else None)
 
 
-def test_two_ranks_are_placed_on_cores_of_one_kind(tmp_path: Path) -> None:
+def test_two_ranks_are_placed_on_cores_of_the_same_type(tmp_path: Path) -> None:
     fake = big_little(tmp_path)
 
     assert machine.placements(fake.root, range(8))["same-socket"] == (4, 5)
@@ -296,7 +297,7 @@ def test_two_ranks_are_placed_on_cores_of_one_kind(tmp_path: Path) -> None:
     assert machine.placements(fake.root, [0, 7])["same-socket"] is None
 
 
-def test_frequencies_that_are_not_told_of_all_cores_tell_no_kinds(tmp_path: Path) -> None:
+def test_frequencies_missing_for_some_cores_define_no_core_types(tmp_path: Path) -> None:
     fake = two_sockets(tmp_path).cpu(0, "cpufreq/cpuinfo_max_freq", "3000000")
 
     assert [*machine.core_kinds(fake.root)] == ["cores"]

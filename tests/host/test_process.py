@@ -58,25 +58,25 @@ def test_the_exit_code_is_that_of_the_command(script: str, code: int) -> None:
     assert (ended.code, ended.timed_out) == (code, False)
 
 
-def test_a_launcher_that_is_not_there() -> None:
+def test_a_missing_launcher_is_reported() -> None:
     ended = process.run(["/no/such/mpirun"], os.environ, 600)
     assert (ended.code, ended.output) == (127, f"/no/such/mpirun: {os.strerror(errno.ENOENT)}\n")
 
 
-def test_the_end_of_what_was_printed_is_kept() -> None:
+def test_the_end_of_the_output_is_kept() -> None:
     ended = process.run(["sh", "-c", "seq 100000; echo last >&2"], os.environ, 600)
     assert len(ended.output) == 4000
     assert ended.output.endswith("99999\n100000\nlast\n")
 
 
-def test_the_environment_is_passed_on() -> None:
+def test_the_environment_is_inherited() -> None:
     ended = process.run(
         ["sh", "-c", "echo $OMP_PLACES"], {**os.environ, "OMP_PLACES": "cores"}, 600
     )
     assert ended.output == "cores\n"
 
 
-def test_what_was_started_ahead_is_run_once_and_the_rest_is_ended(tmp_path: Path) -> None:
+def test_a_prestarted_command_runs_once_and_unused_ones_are_stopped(tmp_path: Path) -> None:
     ran, sleeping = tmp_path / "ran", tmp_path / "pids"
     command = ["sh", "-c", f"echo once >> {ran}; echo $WORD"]
     environment = {**os.environ, "WORD": "answer"}
@@ -90,16 +90,16 @@ def test_what_was_started_ahead_is_run_once_and_the_rest_is_ended(tmp_path: Path
     wait_until_gone(pids)
 
 
-def test_a_job_has_a_session_of_its_own_so_that_an_interrupt_is_ours_to_handle() -> None:
+def test_a_job_has_its_own_session_so_haloscope_handles_interrupts() -> None:
     ended = process.run(["cut", "-d", " ", "-f", "6", "/proc/self/stat"], os.environ, 600)
     assert int(ended.output) != os.getsid(0)
 
 
-def test_a_time_limit_ends_a_command() -> None:
+def test_a_time_limit_stops_a_command() -> None:
     assert process.run(["sleep", "600"], os.environ, 0.2).timed_out
 
 
-def test_a_time_limit_ends_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_time_limit_stops_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is reached once all of them are there, however long that takes."""
     clock = SimpleNamespace(now_s=10.0)
     clock.perf_counter = lambda: clock.now_s
@@ -117,20 +117,20 @@ def test_a_time_limit_ends_all_processes(tmp_path: Path, monkeypatch: pytest.Mon
     assert not any(alive(pid) for pid in pids)
 
 
-def test_what_a_command_leaves_behind_is_ended(tmp_path: Path) -> None:
+def test_processes_left_by_a_command_are_stopped(tmp_path: Path) -> None:
     script = f"sleep 600 & echo $! > {tmp_path / 'pids'}; exit 1"
     assert process.run(["sh", "-c", script], os.environ, 600).code == 1
     assert not any(alive(pid) for pid in started(tmp_path / "pids"))
 
 
-def test_where_nothing_is_left_no_other_process_is_looked_at() -> None:
+def test_other_processes_are_not_inspected_if_none_are_left() -> None:
     code = "import supervise; supervise.descendants = None; supervise.end_descendants()"
     folder = Path(process.__file__).parent
 
     subprocess.run([sys.executable, "-S", "-c", code], cwd=folder, check=True, timeout=600)
 
 
-def test_an_interrupt_ends_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_stops_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt() -> None:
         started(tmp_path / "pids")
         os.kill(os.getpid(), signal.SIGINT)
@@ -148,7 +148,7 @@ def test_an_interrupt_ends_all_processes(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("victim", ["runner", "supervisor"])
-def test_kill_9_leaves_nothing_behind(tmp_path: Path, victim: str) -> None:
+def test_kill_9_leaves_no_processes(tmp_path: Path, victim: str) -> None:
     pids = tmp_path / "pids"
     script = "import os, sys; from haloscope.host import process;"
     script += "process.run(sys.argv[1:], os.environ, 600)"

@@ -48,9 +48,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("after", range(11))  # of what is removed
-def test_a_folder_whose_maker_was_killed_while_it_removed_it_is_swept(
-    place: Path, after: int
-) -> None:
+def test_a_folder_whose_owner_was_killed_during_removal_is_swept(place: Path, after: int) -> None:
     words = [sys.executable, "-c", KILLED_WHILE_REMOVING, str(scratch.MEMORY), str(after)]
     done = subprocess.run(words, check=False)
     assert done.returncode == -signal.SIGKILL
@@ -61,7 +59,7 @@ def test_a_folder_whose_maker_was_killed_while_it_removed_it_is_swept(
     assert left(place) == []
 
 
-def test_what_is_left_of_a_removal_can_still_be_held(
+def test_a_partly_removed_folder_can_still_be_locked(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file that tells whether somebody lives goes last."""
@@ -82,7 +80,7 @@ def test_what_is_left_of_a_removal_can_still_be_held(
 
 
 @pytest.mark.parametrize("files", [[], ["record.json"], ["record.json", "folder/inside"]])
-def test_a_folder_that_nobody_can_hold_is_swept(place: Path, files: list[str]) -> None:
+def test_a_folder_that_cannot_be_locked_is_swept(place: Path, files: list[str]) -> None:
     """Its maker was killed before it made the file that is held, or after it removed it."""
     folder = place / f"{scratch.PREFIX}x"
     folder.mkdir()
@@ -103,7 +101,7 @@ def test_a_folder_in_use_is_not_swept(place: Path) -> None:
     assert left(place) == []
 
 
-def test_a_folder_that_was_swept_before_it_was_held_is_made_anew(
+def test_a_folder_swept_before_it_was_locked_is_recreated(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make, made = tempfile.mkdtemp, []
@@ -119,7 +117,7 @@ def test_a_folder_that_was_swept_before_it_was_held_is_made_anew(
         assert own.folder == Path(made[1])
 
 
-def test_a_folder_that_another_command_sweeps_just_then_is_left_to_it(
+def test_a_folder_being_swept_by_another_command_is_skipped(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sweeper holds the lock, and has not removed anything yet."""
@@ -138,7 +136,7 @@ def test_a_folder_that_another_command_sweeps_just_then_is_left_to_it(
         assert own.folder.name in there and len(there) == 2
 
 
-def test_what_is_not_ours_by_name_is_not_swept(place: Path) -> None:
+def test_folders_with_other_names_are_not_swept(place: Path) -> None:
     (place / "haloscope-notes").mkdir()
     scratch.sweep()
     assert left(place) == ["haloscope-notes"]
@@ -148,7 +146,7 @@ def left(place: Path) -> list[str]:
     return sorted(path.name for path in place.iterdir())
 
 
-def test_no_file_is_written_to_see_where_temporary_files_go(tmp_path: Path) -> None:
+def test_finding_the_temporary_folder_writes_no_file(tmp_path: Path) -> None:
     """Python's own way writes one, and a process that is killed just then leaves it."""
     script = (
         "import os, tempfile; from haloscope.host import scratch\n"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from noted import shows
 
 from haloscope.cli import main
 from haloscope.errors import UserError
@@ -66,7 +67,7 @@ def noted(folder: Path, **job: object) -> None:
     (folder / "R" / "jobs" / "jobs.json").write_text(json.dumps([one]))
 
 
-def test_cancelling_takes_the_folders_own_jobs_alone(place: Path) -> None:
+def test_cancelling_affects_only_jobs_of_the_folder(place: Path) -> None:
     noted(place, job="900")
     assert main(["cancel", "R"]) == 0
     assert not (place / "cancelled").exists()
@@ -76,7 +77,7 @@ def test_cancelling_takes_the_folders_own_jobs_alone(place: Path) -> None:
     assert (place / "cancelled").read_text() == "901\n"
 
 
-def test_without_an_answer_nothing_is_cancelled_and_it_is_said(
+def test_without_an_answer_nothing_is_cancelled_and_an_error_is_printed(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     noted(place, job="901")
@@ -85,7 +86,7 @@ def test_without_an_answer_nothing_is_cancelled_and_it_is_said(
     )
 
     assert main(["cancel", "R"]) == 2
-    assert "no answer: Unable to contact" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "no answer: Unable ", "Unable to contact")
     assert main(["status", "R"]) == 0
     assert "Unable to contact" in capsys.readouterr().out
     assert not (place / "cancelled").exists()
@@ -103,7 +104,7 @@ def test_without_an_answer_nothing_is_cancelled_and_it_is_said(
         {"more": 1, "comment": None},
     ],
 )
-def test_jobs_that_are_none_are_refused_by_name(
+def test_invalid_jobs_are_refused_by_name(
     place: Path, wrong: dict[str, object], capsys: pytest.CaptureFixture[str]
 ) -> None:
     noted(place, **wrong)
@@ -137,7 +138,7 @@ def test_links_and_pipes_are_refused(
 
 
 @pytest.mark.parametrize("text", ["[", "[" * 100_000, "\xff", '{"problems":[{"where":1}]}', "[]"])
-def test_what_a_check_did_not_write_is_refused(place: Path, text: str) -> None:
+def test_a_forged_preflight_answer_is_refused(place: Path, text: str) -> None:
     path = place / "R" / "jobs" / "check.json"
     path.parent.mkdir()
     path.write_text(text, encoding="latin-1")
@@ -155,7 +156,7 @@ def test_what_a_check_did_not_write_is_refused(place: Path, text: str) -> None:
         "{% for one in range(10 ** 9) %}x{% endfor %}",
     ],
 )
-def test_templates_run_nothing_where_jobs_are_submitted(place: Path, template: str) -> None:
+def test_templates_execute_nothing_on_submission(place: Path, template: str) -> None:
     (place / "job.jinja").write_text(template)
     described = place / "sites" / "tpl.toml"
     described.write_text(SITE.replace("{template!r}", '"job.jinja"'))
@@ -169,7 +170,7 @@ def test_templates_run_nothing_where_jobs_are_submitted(place: Path, template: s
 
 
 @pytest.mark.parametrize("template", ["/dev/zero", "pipe", "sites"])
-def test_templates_are_files(place: Path, template: str) -> None:
+def test_templates_must_be_regular_files(place: Path, template: str) -> None:
     os.mkfifo(place / "pipe")
     described = place / "sites" / "tpl.toml"
     described.write_text(SITE.replace("{template!r}", f'"{template}"'))
@@ -181,7 +182,7 @@ def test_templates_are_files(place: Path, template: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["PATH", "LD_PRELOAD", "X;touch ran;Y", "BASH_ENV", "A=B"])
-def test_a_site_sets_variables_of_slurm_alone(place: Path, name: str) -> None:
+def test_a_site_may_set_only_slurm_variables(place: Path, name: str) -> None:
     described = place / "sites" / "env.toml"
     text = SITE.replace("template = {template!r}\n", "")
     described.write_text(f'{text}\n[environment]\n"{name}" = "/tmp/evil"\n')
@@ -190,7 +191,7 @@ def test_a_site_sets_variables_of_slurm_alone(place: Path, name: str) -> None:
         site_file.load(described)
 
 
-def test_what_a_program_prints_is_not_taken_for_the_batch_systems_word() -> None:
+def test_program_output_is_not_mistaken_for_batch_system_output() -> None:
     """A launch that ran and failed is a failed launch, and is not tried again unseen."""
     assert slurm.never_began("srun: error: Unable to create step for job 7: busy\n")
     assert not slurm.never_began("btl_tcp: connect() failed: Connection refused (111)\n")

@@ -110,19 +110,19 @@ def refused(output: Outcome, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_as_a_study(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_special_file_as_study(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     KINDS[kind](Path("mine.toml"))
     refused(obey(["run", "mine.toml", "--dry-run"], capsys), "mine.toml")
 
 
-def test_a_folder_with_the_name_of_a_ready_study_hides_it_not() -> None:
+def test_a_folder_named_like_a_ready_study_does_not_hide_it() -> None:
     Path("quick").mkdir()
     assert study_file.read("quick").study is not None
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("named", ["mine.toml", "mine"])
-def test_as_a_cluster(kind: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_special_file_as_cluster(kind: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
     """By its path, and by the name of one in the folder where people keep theirs."""
     Path("clusters").mkdir()
     KINDS[kind](Path("mine.toml" if named == "mine.toml" else "clusters/mine.toml"))
@@ -130,7 +130,7 @@ def test_as_a_cluster(kind: str, named: str, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_as_a_matrix(kind: str) -> None:
+def test_special_file_as_matrix(kind: str) -> None:
     KINDS[kind](Path("mine.mtx"))
     with pytest.raises(UserError, match=r"mine\.mtx"):
         matrices.prepared({"matrix": "mine.mtx"}, "matrix", 2)
@@ -138,7 +138,7 @@ def test_as_a_matrix(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("part", ["paper.toml", "4.1.csv"])
-def test_as_a_paper_or_its_table(kind: str, part: str, tmp_path: Path) -> None:
+def test_special_file_as_paper_or_its_table(kind: str, part: str, tmp_path: Path) -> None:
     ours = share("papers") / "hpcf-2018-10"
     mine = tmp_path / ours.name
     shutil.copytree(ours, mine)
@@ -160,7 +160,7 @@ PARTS = ["study.toml", "plan.json", "records.jsonl", "report.html", ".lock"]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("part", PARTS)
-def test_in_a_result_folder(
+def test_special_file_in_result_folder(
     kind: str, part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Reported, where nothing is to be read there; otherwise refused, in words."""

@@ -121,7 +121,7 @@ def _beside(outside: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_a_received_folder_runs_reads_and_writes_nothing_else(reported: Reported) -> None:
+def test_a_received_folder_causes_no_access_outside_it(reported: Reported) -> None:
     for one in reported.outputs:
         _harmless(one, reported.folder)
     assert reported.after == reported.before
@@ -151,7 +151,7 @@ IDS = [f"{carrier}-{word}" for carrier, word in FILES]
 
 
 @pytest.mark.parametrize(("carrier", "word"), FILES, ids=IDS)
-def test_a_hostile_word_stays_a_word(reported: Reported, word: str) -> None:
+def test_hostile_text_is_treated_as_text(reported: Reported, word: str) -> None:
     mine = token(word)
     html, markdown, latex = (reported.text(f"report.{kind}") for kind in ("html", "md", "tex"))
     if reported.folder.name != "received-study" or "surrogate" not in word:
@@ -192,7 +192,7 @@ NAMES = [name for name in WORDS if name not in ("long", "many-lines")]
 
 
 @pytest.mark.parametrize("word", NAMES)
-def test_a_folder_with_a_hostile_name(
+def test_a_hostile_folder_name_is_harmless(
     outside: Path, word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As far as a file system has it: bytes, but no slash; lone surrogates are bytes there."""
@@ -207,7 +207,7 @@ def test_a_folder_with_a_hostile_name(
     assert _beside(outside) == before
 
 
-def test_a_folder_with_a_name_of_bytes_and_escapes_is_reported(
+def test_a_folder_name_with_raw_bytes_and_escapes_is_reported(
     outside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A name that is no UTF-8 was a traceback where a report says how to go on."""
@@ -223,7 +223,7 @@ def test_a_folder_with_a_name_of_bytes_and_escapes_is_reported(
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_cluster_file_with_hostile_words(
+def test_hostile_text_in_a_cluster_file_is_harmless(
     outside: Path, word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = admitted(WORDS[word])

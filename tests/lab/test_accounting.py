@@ -51,7 +51,7 @@ def until(slurm: Slurm, job: str, *, over: bool) -> JobState:
     return state
 
 
-def test_sacct_tells_of_jobs_that_the_controller_has_forgotten(accounted: RunningLab) -> None:
+def test_sacct_reports_jobs_the_controller_has_forgotten(accounted: RunningLab) -> None:
     slurm = Slurm(cluster.environment())
     good, bad, ended = (submitted(f"--wrap={line}") for line in ("true", "exit 3", "sleep 3000"))
     until(slurm, ended, over=False)
@@ -76,7 +76,7 @@ def test_sacct_tells_of_jobs_that_the_controller_has_forgotten(accounted: Runnin
     assert all((states[job].start or "").startswith("20") for job in (good, bad, ended))
 
 
-def test_accounting_goes_with_the_lab(accounted: RunningLab) -> None:
+def test_accounting_starts_and_stops_with_the_lab(accounted: RunningLab) -> None:
     def at_work() -> list[str]:
         """But for those that have ended, and wait for init to take note of it."""
         words = ["ps", "axo", "stat=,args="]
@@ -92,7 +92,7 @@ def test_accounting_goes_with_the_lab(accounted: RunningLab) -> None:
     assert {path.name for path in FOLDER.iterdir()} == {".in-use", ".lock"}
 
 
-def test_what_accounting_lacks_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_accounting_programs_name_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
 
     plain, more = ({str(one) for one in cluster.problems(accounted=it)} for it in (False, True))

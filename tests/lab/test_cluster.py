@@ -24,7 +24,7 @@ from haloscope.lab.model import FOLDER, LINK, Lab
 pytestmark = [pytest.mark.lab, lab_jobs.LIMIT]
 
 
-def test_hosts_have_names_and_reach_each_other_by_them(lab: RunningLab) -> None:
+def test_hosts_have_names_that_resolve(lab: RunningLab) -> None:
     assert [lab.host(name).output(["hostname"]).strip() for name in lab.lab.names] == [
         "lab1",
         "lab2",
@@ -36,7 +36,7 @@ def test_hosts_have_names_and_reach_each_other_by_them(lab: RunningLab) -> None:
         lab.host("lab1").output(["python3", "-c", connect])
 
 
-def test_a_hosts_processes_and_shared_memory_are_its_own(lab: RunningLab) -> None:
+def test_each_host_has_separate_processes_and_shared_memory(lab: RunningLab) -> None:
     lab.host("lab1").output(["touch", "/dev/shm/of-lab1"])
 
     assert "of-lab1" not in lab.host("lab2").output(["ls", "/dev/shm"])
@@ -44,7 +44,7 @@ def test_a_hosts_processes_and_shared_memory_are_its_own(lab: RunningLab) -> Non
     assert lab.host("lab2").output(["sh", "-c", "ls -d /proc/[0-9]*"]).count("\n") < 10
 
 
-def test_links_have_their_rate(lab: RunningLab) -> None:
+def test_links_have_the_configured_rate(lab: RunningLab) -> None:
     assert "rate 1Gbit" in lab.host("lab1").output(["tc", "qdisc", "show", "dev", "eth0"])
 
 
@@ -102,14 +102,14 @@ def test_a_job_runs_on_the_nodes_of_one_switch(lab: RunningLab, tmp_path: Path) 
     assert hosts in (["lab1", "lab2"], ["lab3", "lab4"])
 
 
-def test_there_is_one_lab_at_a_time(lab: RunningLab) -> None:
+def test_only_one_lab_runs_at_a_time(lab: RunningLab) -> None:
     with pytest.raises(UserError, match="haloscope lab down"):
         cluster.up(Lab(1, 1), print)
 
     assert cluster.running() is not None
 
 
-def test_status_tells_hosts_switches_and_rates(
+def test_status_lists_hosts_switches_and_rates(
     lab: RunningLab, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["lab", "status"]) == 0
@@ -121,7 +121,7 @@ def test_status_tells_hosts_switches_and_rates(
     assert said[-1].endswith(f"export SLURM_CONF={FOLDER}/slurm.conf")
 
 
-def test_a_shell_is_on_its_host_and_asks_the_labs_slurm(lab: RunningLab, tmp_path: Path) -> None:
+def test_a_shell_runs_on_its_host_and_uses_the_lab_slurm(lab: RunningLab, tmp_path: Path) -> None:
     """In the folder that one is in."""
     words = [sys.executable, "-P", "-m", "haloscope", "lab", "shell", "lab3"]
     asked = "hostname\npwd\nsinfo --noheader --format=%P | sort -u\n"
@@ -139,12 +139,12 @@ def test_a_shell_is_on_its_host_and_asks_the_labs_slurm(lab: RunningLab, tmp_pat
     assert done.stdout.split() == ["lab3", str(tmp_path), "lab*", "urgent"]
 
 
-def test_another_host_than_those_is_refused(lab: RunningLab) -> None:
+def test_an_unknown_host_is_refused(lab: RunningLab) -> None:
     with pytest.raises(UserError, match="lab7"):
         lab.host("lab7")
 
 
-def test_the_controller_can_be_killed_and_started_again(lab: RunningLab) -> None:
+def test_a_killed_controller_can_be_restarted(lab: RunningLab) -> None:
     lab_jobs.until(lambda: lab_jobs.saved(column="%e"), "what is left of jobs of other tests")
     lab_jobs.controller_ended(lab, "-KILL")
     lab.start_controller()
@@ -152,7 +152,7 @@ def test_the_controller_can_be_killed_and_started_again(lab: RunningLab) -> None
     cluster.until_ready(lab.lab)
 
 
-def test_down_leaves_nothing_though_what_made_it_was_killed(lab: RunningLab) -> None:
+def test_down_cleans_up_after_a_killed_lab(lab: RunningLab) -> None:
     """Last here: it takes the lab of all these tests down, and brings it up again."""
     (FOLDER / "lab.json").unlink()
     holder = next(pid for pid, words in cages._marked() if words[0] == "unshare")
@@ -175,7 +175,7 @@ def _at_work() -> list[str]:
     return [line for line in lines.splitlines() if str(FOLDER) in line]
 
 
-def test_the_files_of_a_killed_lab_are_cleared_by_the_next(lab: RunningLab) -> None:
+def test_the_files_of_a_killed_lab_are_removed_by_the_next(lab: RunningLab) -> None:
     """Where its hosts are gone, however they went."""
     assert cages.end_all() >= 5
     assert (FOLDER / "lab.json").exists()
@@ -185,7 +185,7 @@ def test_the_files_of_a_killed_lab_are_cleared_by_the_next(lab: RunningLab) -> N
     assert cluster.running() is not None
 
 
-def test_the_files_of_a_lab_in_another_process_namespace_stay(lab: RunningLab) -> None:
+def test_the_files_of_a_lab_in_another_process_namespace_are_kept(lab: RunningLab) -> None:
     """Its hosts are not to be seen from here, but they hold the lock."""
     assert cluster.down() == 6
     kept = FOLDER / "lab.json"
@@ -202,7 +202,7 @@ def test_the_files_of_a_lab_in_another_process_namespace_stay(lab: RunningLab) -
     lab.cages.update(cluster.up(lab.lab, lambda _: None).cages)
 
 
-def test_a_lab_that_cant_be_brought_up_leaves_nothing(
+def test_a_failed_lab_startup_leaves_nothing(
     lab: RunningLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cluster.down() == 6
@@ -216,7 +216,7 @@ def test_a_lab_that_cant_be_brought_up_leaves_nothing(
     lab.cages.update(cluster.up(lab.lab, lambda _: None).cages)
 
 
-def test_a_latency_needs_netem_which_is_named(lab: RunningLab) -> None:
+def test_a_missing_netem_for_a_latency_is_named(lab: RunningLab) -> None:
     cluster.down()
     try:
         late = cluster.up(Lab(1, 1, latency_s=1e-3), lambda _: None)
@@ -231,7 +231,7 @@ def test_a_latency_needs_netem_which_is_named(lab: RunningLab) -> None:
 
 
 @pytest.mark.parametrize("words", [["status"], ["shell", "lab1"], ["down"]])
-def test_a_lab_that_a_user_can_not_see_is_not_said_to_be_none(
+def test_a_lab_hidden_from_the_user_is_not_reported_as_absent(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -241,7 +241,7 @@ def test_a_lab_that_a_user_can_not_see_is_not_said_to_be_none(
     assert " root" in capsys.readouterr().err
 
 
-def test_without_root_or_slurm_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_root_or_slurm_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
 

@@ -11,14 +11,14 @@ from haloscope.lab import slurm_files, wiring
 from haloscope.lab.model import GATE, Lab, address, latency_of, rate_of
 
 
-def test_nodes_are_shared_out_evenly_neighbours_side_by_side() -> None:
+def test_nodes_are_distributed_evenly_with_neighbours_together() -> None:
     assert Lab(5, 1, switches=2).of_switch() == {
         "switch1": ["lab1", "lab2", "lab3"],
         "switch2": ["lab4", "lab5"],
     }
 
 
-def test_every_host_has_an_address_of_its_own() -> None:
+def test_every_host_has_its_own_address() -> None:
     lab = Lab(64, 1)
 
     assert len({GATE, *map(address, lab.hosts)}) == 66
@@ -27,7 +27,7 @@ def test_every_host_has_an_address_of_its_own() -> None:
     )
 
 
-def test_a_single_switch_joins_all() -> None:
+def test_a_single_switch_connects_all_hosts() -> None:
     lines = wiring.fabric(Lab(1, 1), {"lab0": 10, "lab1": 11})
 
     assert lines == [
@@ -45,7 +45,7 @@ def test_a_single_switch_joins_all() -> None:
     ]
 
 
-def test_several_switches_hang_on_a_trunk() -> None:
+def test_several_switches_are_connected_by_a_trunk() -> None:
     lines = wiring.fabric(Lab(2, 1, switches=2), {"lab0": 10, "lab1": 11, "lab2": 12})
 
     for line in (
@@ -58,7 +58,7 @@ def test_several_switches_hang_on_a_trunk() -> None:
         assert line in lines
 
 
-def test_a_rate_holds_at_both_ends_of_every_link_and_trunk_and_not_for_the_head() -> None:
+def test_a_rate_limits_both_ends_of_every_link_and_trunk_but_not_the_head() -> None:
     lab = Lab(2, 1, switches=2, rate_bits_per_s=1e9)
     bucket = "tbf rate 1000000000bit burst 1600 limit 6250000"
 
@@ -72,13 +72,13 @@ def test_a_rate_holds_at_both_ends_of_every_link_and_trunk_and_not_for_the_head(
     ("rate", "held"),
     [(1e6, "burst 1600 limit 131072"), (1e10, "burst 12500 limit 62500000")],
 )
-def test_a_bucket_holds_a_packet_or_what_passes_between_timers(rate: float, held: str) -> None:
+def test_a_bucket_holds_one_packet_or_the_bytes_of_a_timer_tick(rate: float, held: str) -> None:
     (line,) = wiring.host_rates(Lab(1, 1, rate_bits_per_s=rate), "lab1")
 
     assert line.endswith(held)
 
 
-def test_latency_stands_below_the_rate_or_by_itself() -> None:
+def test_latency_is_applied_below_the_rate_or_alone() -> None:
     both = wiring.host_rates(Lab(1, 1, rate_bits_per_s=1e9, latency_s=5e-5), "lab1")
 
     assert both[1] == "qdisc add dev eth0 parent 1:1 netem delay 50us"
@@ -87,7 +87,7 @@ def test_latency_stands_below_the_rate_or_by_itself() -> None:
     ]
 
 
-def test_slurm_knows_the_nodes_their_cores_and_their_switches() -> None:
+def test_slurm_is_configured_with_nodes_cores_and_switches() -> None:
     lab = Lab(3, 2, switches=2)
     conf = slurm_files.slurm_conf(lab, Path("/run/x"), memory_mb=1000)
 
@@ -104,17 +104,17 @@ def test_slurm_knows_the_nodes_their_cores_and_their_switches() -> None:
 @pytest.mark.parametrize(
     ("text", "bits"), [("10mbit", 1e7), ("1gbit", 1e9), ("2.5gbit", 2.5e9), ("64kbit", 6.4e4)]
 )
-def test_rates_are_tcs(text: str, bits: float) -> None:
+def test_rates_are_parsed_like_tc(text: str, bits: float) -> None:
     assert rate_of(text) == bits
 
 
 @pytest.mark.parametrize("text", ["", "1", "gbit", "0gbit", "1Gbps", "-1gbit", "1us"])
-def test_what_is_no_rate_is_refused(text: str) -> None:
+def test_an_invalid_rate_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="10kbit, 10mbit, 10gbit"):
         rate_of(text)
 
 
-def test_latencies_are_tcs() -> None:
+def test_latencies_are_parsed_like_tc() -> None:
     assert (latency_of("50us"), latency_of("1.5ms")) == pytest.approx((50e-6, 1.5e-3))
 
 
@@ -129,5 +129,5 @@ def test_latencies_are_tcs() -> None:
         (Lab(2, 1, rate_bits_per_s=9e14), "--rate 9e+14 bit/s"),
     ],
 )
-def test_numbers_out_of_bounds_are_named(lab: Lab, where: str) -> None:
+def test_out_of_range_numbers_are_named(lab: Lab, where: str) -> None:
     assert [problem.where for problem in lab.problems()] == [where]

@@ -28,7 +28,7 @@ def fitted() -> Sequence[Model]:
 
 
 @pytest.mark.parametrize("model", fitted(), ids=lambda model: model.name)
-def test_every_model_tells_what_a_report_draws(model: Model) -> None:
+def test_every_model_provides_what_a_report_plots(model: Model) -> None:
     assert model.source
     assert all(parameter.name.endswith(("_s", "_per_s")) for parameter in model.parameters)
     assert all(parameter.estimate.low is not None for parameter in model.parameters)
@@ -38,14 +38,14 @@ def test_every_model_tells_what_a_report_draws(model: Model) -> None:
     assert model.valid == (model.residuals.x[0], model.residuals.x[-1])
 
 
-def test_residuals_are_measured_less_predicted() -> None:
+def test_residuals_are_measured_minus_predicted() -> None:
     residuals = Residuals(np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([1.0, 5.0]))
     assert residuals.absolute_s == pytest.approx([1.0, -1.0])
     assert residuals.relative == pytest.approx([0.5, -0.25])
     assert residuals.relative_rms == pytest.approx(np.sqrt((0.25 + 0.0625) / 2))
 
 
-def test_lines_are_polyfits_with_its_errors() -> None:
+def test_line_fits_and_errors_match_polyfit() -> None:
     x = np.array([1.0, 2.0, 4.0, 8.0])
     y = np.array([[1.0, 2.5, 3.5, 9.0], [2.0, 2.0, 1.0, 0.5]])
     line = fit_lines(x, y)
@@ -56,24 +56,24 @@ def test_lines_are_polyfits_with_its_errors() -> None:
         assert line.intercept_error[row] == pytest.approx(np.sqrt(covariance[1, 1]))
 
 
-def test_weights_are_squared_polyfit_weights() -> None:
+def test_weights_are_the_squared_polyfit_weights() -> None:
     x, y = np.array([1.0, 2.0, 4.0, 8.0]), np.array([1.0, 2.5, 3.5, 9.0])
     line = fit_lines(x, y[None], 1 / y[None] ** 2)
     slope, intercept = np.polyfit(x, y, 1, w=1 / y)
     assert (line.slope[0], line.intercept[0]) == pytest.approx((slope, intercept))
 
 
-def test_lines_that_may_not_fall_are_level_at_the_mean() -> None:
+def test_lines_that_may_not_fall_are_constant_at_the_mean() -> None:
     line = fit_lines(np.array([1.0, 2.0, 3.0]), np.array([[3.0, 2.0, 1.0]]), falling=False)
     assert (line.slope[0], line.intercept[0], line.misfit[0]) == pytest.approx((0.0, 2.0, 2.0))
 
 
-def test_one_point_is_no_line() -> None:
+def test_one_point_does_not_define_a_line() -> None:
     with pytest.raises(ValueError, match="two points"):
         fit_lines(np.array([1.0]), np.array([[1.0]]))
 
 
-def test_launches_of_a_joint_sweep_are_drawn_whole() -> None:
+def test_launches_of_a_joint_sweep_are_resampled_together() -> None:
     first = np.arange(1.0, 8.0)
     whole = Sweep(np.array([1.0, 2.0]), (first, 10 * first)).resampled(50, 0)
     assert whole[:, 1] == pytest.approx(10 * whole[:, 0])
@@ -81,13 +81,13 @@ def test_launches_of_a_joint_sweep_are_drawn_whole() -> None:
     assert not np.allclose(apart[:, 1], 10 * apart[:, 0])
 
 
-def test_the_centre_is_the_median_or_the_mean() -> None:
+def test_the_centre_may_be_the_median_or_the_mean() -> None:
     times = [[1.0, 2.0, 9.0]]
     assert sweep([1], times).centres_s == pytest.approx([2.0])
     assert sweep([1], times, centre="mean").centres_s == pytest.approx([4.0])
 
 
-def test_points_are_picked_with_their_launches() -> None:
+def test_points_are_selected_with_their_launches() -> None:
     picked = sweep([1, 2, 4], [[1.0], [2.0], [3.0]], joint=False, centre="mean").only([0, 2])
     assert list(picked.x) == [1, 4]
     assert list(picked.centres_s) == [1, 3]
@@ -107,17 +107,17 @@ def test_points_are_picked_with_their_launches() -> None:
         ([], [], "one sample"),
     ],
 )
-def test_what_is_no_sweep_is_refused(x: list[float], times_s: list[list[float]], said: str) -> None:
+def test_invalid_sweeps_are_refused(x: list[float], times_s: list[list[float]], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         sweep(x, times_s)
 
 
-def test_single_launches_of_points_measured_apart_do_not_exist() -> None:
+def test_separately_measured_points_have_no_single_launches() -> None:
     with pytest.raises(ValueError, match="do not share"):
         _ = sweep([1], [[1.0]], joint=False).each_s
 
 
-def test_the_widened_percentiles_hold_a_mean_of_few_launches() -> None:
+def test_widened_percentiles_contain_the_mean_of_few_launches() -> None:
     """Where plain percentiles of 6 launches hold it in about 87 % of samples."""
     held = plain = 0
     for seed in range(400):
@@ -131,13 +131,13 @@ def test_the_widened_percentiles_hold_a_mean_of_few_launches() -> None:
     assert plain < 364
 
 
-def test_students_interval_is_the_textbooks() -> None:
+def test_student_intervals_match_the_textbook() -> None:
     found = student(1.0, 0.1, 10, 12, 0.95)
     assert (found.low, found.high) == pytest.approx((1 - 0.2228139, 1 + 0.2228139))
     assert student(1.0, float("nan"), 0, 12, 0.95).low is None
 
 
-def test_times_that_do_not_grow_hold_no_bandwidth() -> None:
+def test_constant_times_give_no_bandwidth() -> None:
     sizes, times = np.array([8.0, 4e6]), np.array([12e-6, 12e-6 + 1e-9])
     rounding = Estimate(2.5e-16, None, None, 1, "none")
     assert bandwidth(rounding, sizes, times).value == np.inf

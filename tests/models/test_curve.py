@@ -18,7 +18,7 @@ def humped(sizes: Array) -> Array:
     return 1e-6 + np.minimum(sizes, 2**20) / 2e10 + np.maximum(sizes - 2**20, 0) / 5e9
 
 
-def test_a_hockney_curve_has_its_own_half_size_and_no_hump() -> None:
+def test_a_hockney_curve_has_its_half_size_and_no_hump() -> None:
     sizes = np.array([2.0 ** (i / 4) for i in range(113)])
     read = curve.describe(sweep(list(sizes), list(1e-6 + sizes / 1e10)), NONE)
     assert read.half_bandwidth_bytes is not None
@@ -38,7 +38,7 @@ def test_a_hockney_curve_has_its_own_half_size_and_no_hump() -> None:
         ("thin_core_vader", 13.8, 256, 3.85),
     ],
 )
-def test_the_humps_of_the_report_are_found(
+def test_the_published_humps_are_found(
     name: str, peak_gb_per_s: float, peak_kib: int, asymptote_gb_per_s: float
 ) -> None:
     read = curve.describe(orfeo(name), NONE)
@@ -58,7 +58,7 @@ def test_curves_between_nodes_have_no_hump(name: str) -> None:
     assert read.settled
 
 
-def test_the_asymptote_between_nodes_is_the_reports() -> None:
+def test_the_asymptote_between_nodes_matches_the_report() -> None:
     """About 12500 MB/s expected of InfiniBand; 12184.94 extrapolated there from the same sizes."""
     read = curve.describe(orfeo("thin_node_ucx"), NONE)
     assert 1e-6 * read.asymptotic_bytes_per_s.value == pytest.approx(12184.94, abs=0.1)
@@ -69,7 +69,7 @@ def test_the_asymptote_is_the_harmonic_mean_of_the_largest_eighth() -> None:
     assert read.asymptotic_bytes_per_s.value == pytest.approx(3 / (1 / 4 + 1 / 4 + 1 / 8))
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+def test_intervals_have_nominal_coverage() -> None:
     exact = curve.describe(sweep(list(SIZES), list(humped(SIZES))), NONE)
     assert exact.hump is not None
     assert exact.half_bandwidth_bytes is not None
@@ -89,13 +89,13 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert falls >= 100  # the peak of noisy data lies above the true one, which moves the fall
 
 
-def test_noise_alone_makes_no_hump() -> None:
+def test_noise_alone_produces_no_hump() -> None:
     for seed in range(50):
         data = launches(SIZES, 1e-6 + SIZES / 1e10, seed, noise=0.05)
         assert curve.describe(data, Intervals(resamples=200)).hump is None
 
 
-def test_a_curve_that_still_rises_is_not_settled() -> None:
+def test_a_rising_curve_has_not_converged() -> None:
     sizes = SIZES[:15]
     read = curve.describe(sweep(list(sizes), list(1e-6 + sizes / 1e10)), NONE)
     assert not read.settled
@@ -103,7 +103,7 @@ def test_a_curve_that_still_rises_is_not_settled() -> None:
     assert "1 KiB to 8 KiB" in read.warnings[0]
 
 
-def test_a_curve_past_its_half_has_no_half_size() -> None:
+def test_a_curve_that_starts_above_half_has_no_half_size() -> None:
     sizes = SIZES[16:]
     read = curve.describe(sweep(list(sizes), list(1e-7 + sizes / 1e10)), NONE)
     assert read.half_bandwidth_bytes is None

@@ -16,7 +16,7 @@ METHODS: tuple[Method, ...] = ("least_squares", "log", "extrapolation", "two_poi
 
 
 @pytest.mark.parametrize("published", orfeo_fits(), ids=lambda row: row["curve"])
-def test_least_squares_gives_the_reports_fits(published: dict[str, str]) -> None:
+def test_least_squares_reproduces_the_published_fits(published: dict[str, str]) -> None:
     fit = hockney.fit(orfeo(published["curve"]), "least_squares", NONE)
     latency_us = float(published["fitted_latency_us"])
     assert 1e6 * fit.alpha_s.value == pytest.approx(latency_us, abs=0.0051)
@@ -26,7 +26,7 @@ def test_least_squares_gives_the_reports_fits(published: dict[str, str]) -> None
 
 
 @pytest.mark.parametrize("published", orfeo_fits(), ids=lambda row: row["curve"])
-def test_extrapolation_gives_the_reports_latencies_and_bandwidths(
+def test_extrapolation_reproduces_the_published_latencies_and_bandwidths(
     published: dict[str, str],
 ) -> None:
     """Large messages enter by their printed bandwidths: the report averages those over its runs."""
@@ -46,7 +46,7 @@ def test_extrapolation_gives_the_reports_latencies_and_bandwidths(
 
 @pytest.mark.parametrize("placement", ["inter_node", "inter_socket", "intra_socket"])
 @pytest.mark.parametrize("method", ["extrapolated", "fitted"])
-def test_agrees_with_what_the_report_prints_of_its_figure_2(placement: str, method: str) -> None:
+def test_figure_2_of_the_report_is_reproduced(placement: str, method: str) -> None:
     curve = {"inter_node": "node", "inter_socket": "socket", "intra_socket": "core"}[placement]
     ours = hockney.fit(
         orfeo(f"thin_{curve}_ucx"), "least_squares" if method == "fitted" else "extrapolation", NONE
@@ -63,7 +63,7 @@ def test_agrees_with_what_the_report_prints_of_its_figure_2(placement: str, meth
     assert ours.alpha_s.value == pytest.approx(printed, abs=0.0101e-6)
 
 
-def test_two_points_give_the_bandwidths_printed_for_summit() -> None:
+def test_two_points_give_the_bandwidths_published_for_summit() -> None:
     table = papers.load("anl-petsc-summit-part2").table("1")
     printed = {"intra_gpu": 364.7, "intra_socket": 47.2, "inter_socket": 34.5, "inter_node": 9.7}
     for placement, gigabytes_per_s in printed.items():
@@ -76,7 +76,7 @@ def test_two_points_give_the_bandwidths_printed_for_summit() -> None:
         assert 1e-9 * fit.bandwidth_bytes_per_s.value == pytest.approx(gigabytes_per_s, abs=0.0501)
 
 
-def test_a_negative_latency_is_shown_with_its_reason() -> None:
+def test_a_negative_latency_is_explained() -> None:
     fit = hockney.fit(orfeo("thin_socket_ucx"), "least_squares", NONE)
     assert fit.alpha_s.value < 0
     assert fit.half_bandwidth_bytes is None
@@ -86,14 +86,14 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
     assert fit.predict(0) == fit.alpha_s.value
 
 
-def test_methods_that_see_small_messages_have_no_negative_latency_there() -> None:
+def test_methods_that_use_small_messages_give_no_negative_latency() -> None:
     for method in ("log", "extrapolation", "two_points"):
         fit = hockney.fit(orfeo("thin_socket_ucx"), method, NONE)
         assert fit.alpha_s.value > 0
         assert fit.warnings == ()
 
 
-def test_scatter_that_swamps_the_latency_is_named_as_the_reason() -> None:
+def test_scatter_larger_than_the_latency_is_named_as_the_cause() -> None:
     sizes = np.array([0.0, 1e6, 2e6, 3e6])
     times_s = np.array([1e-6, 1e-3 * 0.99, 2e-3, 3e-3 * 1.01])
     fit = hockney.fit(sweep(list(sizes), list(times_s)), "least_squares", NONE)
@@ -112,7 +112,7 @@ def test_exact_data_give_exact_parameters(method: Method) -> None:
     assert fit.valid == (0.0, 2.0**28)
 
 
-def test_log_is_the_minimum_of_its_sum_of_squares() -> None:
+def test_the_log_fit_minimises_its_sum_of_squares() -> None:
     data = orfeo("thin_core_vader")
     fit = hockney.fit(data, "log", NONE)
 
@@ -126,7 +126,7 @@ def test_log_is_the_minimum_of_its_sum_of_squares() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_bootstrap_intervals_hold_the_truth_about_as_often_as_they_say(method: Method) -> None:
+def test_bootstrap_intervals_have_nominal_coverage(method: Method) -> None:
     ends = Ends((0, 0), (2.0**28, 2.0**28))  # with these, extrapolation has no bias of its own
     held_alpha = held_bandwidth = held_wrong = 0
     for seed in range(150):
@@ -141,7 +141,7 @@ def test_bootstrap_intervals_hold_the_truth_about_as_often_as_they_say(method: M
 
 
 @pytest.mark.parametrize("method", ["least_squares", "log"])
-def test_normal_intervals_of_the_regression_hold_the_truth(method: Method) -> None:
+def test_normal_intervals_of_the_regression_have_nominal_coverage(method: Method) -> None:
     """Noise of equal size for least squares, of equal share for log: what their theories assume."""
     times_s = 1e-3 + SIZES / 1e10
     held_alpha = held_bandwidth = 0
@@ -155,7 +155,7 @@ def test_normal_intervals_of_the_regression_hold_the_truth(method: Method) -> No
     assert 180 <= held_bandwidth <= 199
 
 
-def test_normal_intervals_of_an_extrapolation_are_formula_9() -> None:
+def test_normal_intervals_of_an_extrapolation_use_formula_9() -> None:
     times_s = np.array([[1.0, 1.2, 1.4], [2.0, 2.0, 2.0]]) * 1e-6
     data = sweep([1, 1e6], [list(row) for row in times_s], centre="mean")
     ends = Ends((1, 1), (1e6, 1e6))
@@ -166,7 +166,7 @@ def test_normal_intervals_of_an_extrapolation_are_formula_9() -> None:
     assert alpha.method == "normal interval"
 
 
-def test_few_launches_get_no_interval() -> None:
+def test_few_launches_have_no_interval() -> None:
     data = launches(SIZES, 1e-6 + SIZES / 1e10, 0, count=5)
     fit = hockney.fit(data)
     assert (fit.alpha_s.low, fit.alpha_s.high, fit.alpha_s.method) == (None, None, "none")
@@ -179,7 +179,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert first.alpha_s != hockney.fit(data, intervals=Intervals(seed=4)).alpha_s
 
 
-def test_sizes_too_small_to_show_a_bandwidth_are_said_to_be() -> None:
+def test_sizes_too_small_for_a_bandwidth_are_reported() -> None:
     sizes = np.array([0.0, 1, 2, 4, 8])
     falling = sweep(list(sizes), list(1e-6 - 1e-9 * sizes))
     fit = hockney.fit(falling, "least_squares", NONE)
@@ -188,15 +188,15 @@ def test_sizes_too_small_to_show_a_bandwidth_are_said_to_be() -> None:
     assert "only a limit" in hockney.fit(falling, "log", NONE).warnings[0]
 
 
-def test_a_bandwidth_that_noise_does_not_bound_is_infinite_above() -> None:
+def test_a_bandwidth_not_bounded_by_noise_has_an_infinite_upper_end() -> None:
     sizes = SIZES[:8]
     fit = hockney.fit(launches(sizes, 1e-6 + sizes / 5e9, 1), "least_squares")
     assert fit.bandwidth_bytes_per_s.high == np.inf or fit.bandwidth_bytes_per_s.value < 0
     assert any("bandwidth" in said for said in fit.warnings)
 
 
-def test_extrapolation_refuses_sweeps_without_its_sizes() -> None:
-    with pytest.raises(ValueError, match="sizes from 32 MiB to 256 MiB"):
+def test_extrapolation_refuses_sweeps_without_the_required_sizes() -> None:
+    with pytest.raises(ValueError, match="32 MiB to 256 MiB"):
         hockney.fit(sweep([1, 1024], [1e-6, 2e-6]), "extrapolation", NONE)
 
 

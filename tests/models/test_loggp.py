@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from model_data import Array, holds
+from noted import shows
 
 from haloscope.models import loggp
 from haloscope.models.intervals import Intervals
@@ -82,13 +83,13 @@ def test_exact_measurements_give_exact_parameters() -> None:
     assert fit.valid == (1, 65536)
 
 
-def test_predictions_follow_the_model() -> None:
+def test_predictions_match_the_model() -> None:
     fit = loggp.fit(measured(), NONE)
     assert fit.predict([1, 1001]) == pytest.approx([1.25e-6, 1.35e-6])
     assert fit.predict(0) == fit.predict(1)
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+def test_intervals_have_nominal_coverage() -> None:
     held = dict.fromkeys(TRUE, 0)
     for seed in range(150):
         data = measured(count=10, noise=0.02, seed=seed)
@@ -98,7 +99,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert all(count >= 134 for count in held.values()), held
 
 
-def test_what_a_whole_launch_has_in_common_cancels_in_the_overhead() -> None:
+def test_common_variation_of_a_launch_cancels_in_the_overhead() -> None:
     data = measured(count=10)
     late = 5e-6 * np.arange(10.0)[:, None]
     disturbed = replace(
@@ -108,14 +109,14 @@ def test_what_a_whole_launch_has_in_common_cancels_in_the_overhead() -> None:
     assert value == pytest.approx(TRUE["send_overhead_s"], rel=1e-6)
 
 
-def test_overheads_come_from_small_messages_only() -> None:
+def test_overheads_use_only_small_messages() -> None:
     data = measured()
     copied = data.receive_s + np.where(SIZES > 64, SIZES / 1e10, 0.0)
     fit = loggp.fit(replace(data, receive_s=copied), NONE)
     assert fit.receive_overhead_s.value == pytest.approx(TRUE["receive_overhead_s"])
 
 
-def test_gaps_of_every_size_count_by_their_relative_error() -> None:
+def test_gaps_of_all_sizes_are_weighted_by_relative_error() -> None:
     data = measured(count=1, noise=0.3, seed=5)
     gap = (data.burst_s - data.round_trip_s)[0] / 15
     fit = loggp.fit(data, NONE)
@@ -123,23 +124,22 @@ def test_gaps_of_every_size_count_by_their_relative_error() -> None:
     assert (fit.gap_s.value, fit.gap_s_per_byte.value) == pytest.approx((first, per_byte))
 
 
-def test_a_burst_paced_by_the_processor_is_said_to_be() -> None:
+def test_a_processor_bound_burst_is_reported() -> None:
     fit = loggp.fit(measured({**TRUE, "gap_s": 0.05e-6}), NONE)
     assert fit.gap_s.value == pytest.approx(TRUE["send_overhead_s"], rel=0.2)
     assert "g is at most this" in fit.warnings[0]
 
 
-def test_a_negative_latency_is_shown_with_its_reason() -> None:
+def test_a_negative_latency_is_explained() -> None:
     data = measured()
     fit = loggp.fit(replace(data, receive_s=data.receive_s + 2e-6), NONE)
     assert fit.latency_s.value < 0
-    assert "L is negative" in fit.warnings[0]
-    assert "exceed half a round trip" in fit.warnings[0]
+    assert shows(fit.warnings[0], "L is negative", "half a round trip")
 
 
 def test_a_delay_shorter_than_the_gap_is_refused() -> None:
     data = measured()
-    with pytest.raises(ValueError, match=r"1 B .*100 ns.* shorter than the gap"):
+    with pytest.raises(ValueError, match=r"1 B .*100 ns.* shorter .*gap"):
         loggp.fit(replace(data, delay_s=np.full_like(data.delay_s, 1e-7)), NONE)
 
 
@@ -154,10 +154,10 @@ def test_normal_intervals_are_refused() -> None:
         ({"burst": 1}, "two messages"),
         ({"sizes_bytes": SIZES - 1}, "from 1 byte up"),
         ({"sizes_bytes": SIZES[::-1].copy()}, "must increase"),
-        ({"burst_s": np.ones((2, 3))}, "burst_s must have one value per launch and size"),
-        ({"receive_s": np.zeros((1, SIZES.size))}, "receive_s must be finite and positive"),
+        ({"burst_s": np.ones((2, 3))}, "burst_s .*launch and size"),
+        ({"receive_s": np.zeros((1, SIZES.size))}, "receive_s .*finite and positive"),
     ],
 )
-def test_what_is_no_measurement_is_refused(change: dict[str, object], said: str) -> None:
+def test_invalid_measurements_are_refused(change: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         replace(measured(), **change)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ def noisy(law: np.ndarray, launches: int = 8, deviation: float = 0.005) -> list[
     ("power", "logarithm"),
     [("-1", 0), ("-1/2", 0), ("0", 1), ("1/2", 0), ("1", 0), ("1", 1), ("2", 0)],
 )
-def test_a_term_and_a_constant_are_found_again(power: str, logarithm: int) -> None:
+def test_a_term_and_a_constant_are_recovered(power: str, logarithm: int) -> None:
     term = Term(Fraction(power), logarithm)
     times = 0.5 + 2.0 * term.at(P)
 
@@ -35,7 +35,7 @@ def test_a_term_and_a_constant_are_found_again(power: str, logarithm: int) -> No
     assert law.predict([256.0]) == pytest.approx(0.5 + 2.0 * term.at([256.0]))
 
 
-def test_work_that_is_shared_out_and_sums_that_grow_are_two_terms() -> None:
+def test_divided_work_and_growing_sums_are_two_terms() -> None:
     x = np.array(P, dtype=float)
 
     law = fit(P, noisy(8.0 / x + 0.3 * np.log2(x)))
@@ -46,13 +46,13 @@ def test_work_that_is_shared_out_and_sums_that_grow_are_two_terms() -> None:
     assert law.predict([8.0]) == pytest.approx(1.9, rel=0.05)
 
 
-def test_times_that_do_not_change_are_a_constant() -> None:
+def test_constant_times_give_a_constant_law() -> None:
     law = fit(P, noisy(np.full(len(P), 3.0)))
 
     assert law.terms == () and law.constant_s == pytest.approx(3.0, rel=0.01)
 
 
-def test_six_points_have_one_term_though_two_would_fit_better() -> None:
+def test_six_points_get_one_term_even_if_two_fit_better() -> None:
     x = np.array(P[:6], dtype=float)
 
     law = fit(P[:6], [[time] for time in 8.0 / x + 0.3 * np.log2(x) + 0.5])
@@ -68,20 +68,20 @@ def test_no_coefficient_is_negative() -> None:
     assert law.constant_s >= 0 and min(law.coefficients_s, default=0.0) >= 0
 
 
-def test_four_numbers_of_processes_are_too_few() -> None:
+def test_four_process_counts_are_too_few() -> None:
     assert FEWEST == 5
     with pytest.raises(ValueError, match="with 4 numbers of processes; "):
         fit(P[:4], [[1.0]] * 4)
 
 
-def test_what_no_law_predicts_is_refused_and_so_are_times_of_none() -> None:
+def test_unpredictable_and_zero_times_are_refused() -> None:
     with pytest.raises(ValueError, match=" % at points left out"):
         fit(P[:6], [[1.0], [9.0], [0.2], [7.0], [0.1], [8.0]])
     with pytest.raises(ValueError, match="times must be positive"):
         fit(P[:5], [[1.0]] * 4 + [[0.0]])
 
 
-def test_the_band_holds_the_law_and_needs_six_launches() -> None:
+def test_the_band_contains_the_law_and_needs_six_launches() -> None:
     times = 0.5 + 4.0 / np.array(P, dtype=float)
 
     law, few = fit(P, noisy(times)), fit(P, noisy(times, launches=5))
@@ -95,13 +95,13 @@ def test_the_band_holds_the_law_and_needs_six_launches() -> None:
     assert few.band(P) is None
 
 
-def test_every_term_is_searched_once_and_named() -> None:
+def test_every_term_is_tried_once_and_has_a_name() -> None:
     assert len(TERMS) == len(set(TERMS)) == 17 * 3 - 1
     assert Term(Fraction(1, 2), 1).text() == "p^(1/2) log2(p)"
     assert Term(Fraction(1), 0).text() == "p" and Term(Fraction(0), 2).text("N") == "log2(N)^2"
 
 
-def test_a_last_point_that_the_others_say_nothing_of_makes_no_law() -> None:
+def test_a_last_point_unrelated_to_the_others_gives_no_law() -> None:
     """A steep term passes through all five; without the last there is no sign of it."""
     with pytest.raises(ValueError, match=" 40 % at points left out"):
         fit([1, 2, 4, 8, 64], [[1.0], [1.0], [1.0], [1.0], [10.0]])

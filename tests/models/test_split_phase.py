@@ -42,7 +42,7 @@ def fitted(data: PartTimes) -> SplitPhase:
     return split_phase.fit(data, Intervals("none"))
 
 
-def test_the_whole_is_its_parts_with_the_longer_of_messages_and_scatter() -> None:
+def test_the_total_is_the_parts_with_the_longer_of_messages_and_scatter() -> None:
     parts: Mapping[str, Array] = {
         "messages": np.array([10.0, 2.0]),
         "bcast pack": np.array([1.0, 1.0]),
@@ -61,7 +61,7 @@ def test_the_whole_is_its_parts_with_the_longer_of_messages_and_scatter() -> Non
     assert list(split_phase.both(parts, "scatter")) == [9.0, 11.0]
 
 
-def test_a_device_adds_what_an_operation_begins_with_and_waits() -> None:
+def test_a_device_adds_startup_and_wait_times() -> None:
     data = made()
     none = 0 * data.whole_s
     device = {"begin": none + 4e-6, "synchronise": none + 4e-6}
@@ -76,7 +76,7 @@ def test_a_device_adds_what_an_operation_begins_with_and_waits() -> None:
     assert model.predict(SIZES) == pytest.approx(model.whole_s, rel=1e-6)
     lacking = {**data.parts_s, **device}
     lacking.pop("synchronise at the end")
-    with pytest.raises(ValueError, match="on a device begin, synchronise, synchronise"):
+    with pytest.raises(ValueError, match="device begin, synchronise, synchronise"):
         PartTimes(SIZES, SIZES, data.whole_s, lacking)
 
 
@@ -103,11 +103,11 @@ def on_device(scatter_us: float, *, at_the_end: float = 0.0) -> dict[str, Array]
         (on_device(24.0, at_the_end=8.0), 2 * (2 + 12 + 4 + 12 + 24 + 1 + 4)),
     ],
 )
-def test_a_device_works_while_its_host_goes_on(parts: dict[str, Array], step_us: float) -> None:
+def test_a_device_runs_concurrently_with_its_host(parts: dict[str, Array], step_us: float) -> None:
     assert split_phase.compose(parts, overlap=True) == pytest.approx([step_us])
 
 
-def test_of_two_ranks_one_unpacks_while_the_other_scatters() -> None:
+def test_with_two_ranks_one_unpacks_while_the_other_scatters() -> None:
     parts = {"messages": 20.0, **dict.fromkeys(("bcast pack", "reduce pack"), 1.0)}
     parts |= {
         f"{one} {move}": 30.0 for one in ("bcast", "reduce") for move in ("scatter", "unpack")
@@ -120,7 +120,7 @@ def test_of_two_ranks_one_unpacks_while_the_other_scatters() -> None:
     assert split_phase.compose(times, overlap=True) == pytest.approx([2 * (1 + 30 + 30)])
 
 
-def test_launches_are_a_part_that_may_take_longest() -> None:
+def test_launches_can_be_the_longest_part() -> None:
     data = made()
     none = 0 * data.whole_s
     parts = {**data.parts_s, **dict.fromkeys(split_phase.DEVICE_PARTS, none + 1e-6)}
@@ -132,7 +132,7 @@ def test_launches_are_a_part_that_may_take_longest() -> None:
     assert model.longest(SIZES.size - 1) == "scatter"
 
 
-def test_the_size_at_which_parts_are_farthest_from_the_whole_is_known() -> None:
+def test_the_size_with_the_largest_gap_between_parts_and_total_is_reported() -> None:
     data = made()
     whole = data.whole_s.copy()
     whole[:, 3] /= 1.45
@@ -143,7 +143,7 @@ def test_the_size_at_which_parts_are_farthest_from_the_whole_is_known() -> None:
     assert fitted(data).farthest[1] < 1e-6
 
 
-def test_exact_parts_give_their_lines_and_the_whole() -> None:
+def test_exact_parts_reproduce_their_lines_and_the_total() -> None:
     model = fitted(made())
 
     assert model.predict(SIZES) == pytest.approx(model.whole_s, rel=1e-6)
@@ -155,7 +155,7 @@ def test_exact_parts_give_their_lines_and_the_whole() -> None:
     assert model.valid == (8.0, 2.0**22)
 
 
-def test_messages_are_longest_below_the_switch_and_the_scatter_beyond() -> None:
+def test_messages_dominate_below_the_switch_size_and_the_scatter_above() -> None:
     model = fitted(made())
 
     # 2e-6 + 2e-10 s = 3e-8 + 3e-10 s² / 64
@@ -165,7 +165,7 @@ def test_messages_are_longest_below_the_switch_and_the_scatter_beyond() -> None:
     assert model.longest(SIZES.size - 1) == "scatter"
 
 
-def test_messages_and_scatter_may_change_places_more_than_once() -> None:
+def test_messages_and_scatter_may_switch_more_than_once() -> None:
     data = made()
     longer = (SIZES > 1e4) & (SIZES < 1e5)
     parts = {**data.parts_s, "messages": np.full_like(data.whole_s, 1e-6)}
@@ -177,7 +177,7 @@ def test_messages_and_scatter_may_change_places_more_than_once() -> None:
     assert 8e3 < first < 1.7e4 and 6e4 < second < 1.4e5
 
 
-def test_a_scatter_that_begins_longer_than_messages_switches_at_its_first_size() -> None:
+def test_a_scatter_that_dominates_from_the_start_switches_at_the_first_size() -> None:
     data = made()
     parts = {**data.parts_s, "messages": np.full_like(data.whole_s, 1e-6)}
     for operation in ("bcast", "reduce"):
@@ -188,7 +188,7 @@ def test_a_scatter_that_begins_longer_than_messages_switches_at_its_first_size()
     assert model.crossings_bytes == [pytest.approx(1024)]
 
 
-def test_without_a_scatter_there_is_no_switch() -> None:
+def test_without_a_scatter_no_switch_is_reported() -> None:
     data = made()
     none = {name: 0 * t if "scatter" in name else t for name, t in data.parts_s.items()}
 
@@ -196,11 +196,11 @@ def test_without_a_scatter_there_is_no_switch() -> None:
 
 
 @pytest.mark.parametrize(("overlap", "word"), [(True, "max"), (False, "sum")])
-def test_it_tells_whether_messages_travel_meanwhile(overlap: bool, word: str) -> None:
+def test_the_fit_detects_whether_messages_overlap(overlap: bool, word: str) -> None:
     assert fitted(made(overlap=overlap, noise=0.01)).nearer == word
 
 
-def test_intervals_hold_the_truth() -> None:
+def test_intervals_have_nominal_coverage() -> None:
     model = split_phase.fit(made(noise=0.01), Intervals(resamples=200))
 
     (pack,) = [
@@ -210,7 +210,7 @@ def test_intervals_hold_the_truth() -> None:
     assert pack.estimate.low < 2e10 < pack.estimate.high
 
 
-def test_what_is_no_measurement_is_refused() -> None:
+def test_invalid_measurements_are_refused() -> None:
     data = made()
     with pytest.raises(ValueError, match="4 increasing sizes"):
         PartTimes(SIZES[:3], SIZES[:3], data.whole_s[:, :3], {})

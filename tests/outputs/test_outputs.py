@@ -53,7 +53,7 @@ def imported(
     return [*open_folder(out).cases]
 
 
-def test_osu_latency_is_a_ping_pong_there_and_back(tmp_path: Path) -> None:
+def test_osu_latency_is_doubled_to_a_round_trip(tmp_path: Path) -> None:
     (case,) = imported(tmp_path, "osu", printed.OSU_LATENCY_5, printed.OSU_LATENCY_5 + "\n")
 
     assert (case.kernel, case.settings["mode"], case.settings["sizes"]) == (
@@ -72,7 +72,7 @@ def test_osu_latency_is_a_ping_pong_there_and_back(tmp_path: Path) -> None:
     assert (source["tool"], source["version"], source["lines"]) == ("osu", "5.9", [2])
 
 
-def test_percentiles_are_results_of_each_size() -> None:
+def test_percentiles_are_stored_per_size() -> None:
     (raw,) = raws(osu.read, printed.OSU_LATENCY_7)
 
     assert raw["params"]["sizes"] == "1:2,1M"
@@ -84,7 +84,7 @@ def test_percentiles_are_results_of_each_size() -> None:
     }
 
 
-def test_percentiles_of_a_bandwidth_are_one_blank_apart() -> None:
+def test_percentile_columns_with_one_space_are_read() -> None:
     (raw,) = raws(osu.read, printed.OSU_BW_TAILS)
 
     (point,) = raw["points"]
@@ -104,7 +104,7 @@ def test_every_column_of_a_full_non_blocking_table_is_read() -> None:
 @pytest.mark.parametrize(
     "label", ["0: ", " 0: ", "[0] ", "[1,0]<stdout>:", "[prterun-node-17@1,0]<stdout>: "]
 )
-def test_a_launchers_label_before_each_line_is_passed_over(label: str) -> None:
+def test_rank_labels_added_by_a_launcher_are_skipped(label: str) -> None:
     lines = printed.OSU_LATENCY_5.splitlines()[1:]
     (plain,) = osu.read(Output("plain", "\n".join([*lines, ""])))
 
@@ -122,7 +122,7 @@ def test_a_launchers_label_before_each_line_is_passed_over(label: str) -> None:
         printed.OSU_LATENCY_5.replace("\n", "\r").encode(),
     ],
 )
-def test_marks_and_ends_of_lines_of_other_systems_are_read(content: bytes, tmp_path: Path) -> None:
+def test_byte_order_marks_and_crlf_line_ends_are_accepted(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "latency.txt").write_bytes(content)
     out = tmp_path / "out"
 
@@ -132,7 +132,7 @@ def test_marks_and_ends_of_lines_of_other_systems_are_read(content: bytes, tmp_p
     assert [one["size_bytes"] for one in record.points] == [0, 1, 2, 4, 8]
 
 
-def test_an_aborted_run_of_osu_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_aborted_osu_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     aborted = "mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9."
     path = tmp_path / "latency.txt"
     path.write_text(f"{printed.OSU_LATENCY_5}{aborted}\n{printed.OSU_BW}")
@@ -143,7 +143,7 @@ def test_an_aborted_run_of_osu_is_named(tmp_path: Path, capsys: pytest.CaptureFi
     assert f"{path}:9: " in capsys.readouterr().err
 
 
-def test_sizes_that_imb_did_not_measure_leave_the_others() -> None:
+def test_sizes_that_imb_skipped_do_not_affect_the_others() -> None:
     output = Output("imb.txt", printed.IMB_NOT_MEASURED)
     (run,) = imb.read(output)
 
@@ -154,21 +154,21 @@ def test_sizes_that_imb_did_not_measure_leave_the_others() -> None:
     ]
 
 
-def test_nodes_of_imb_are_those_of_its_largest_table() -> None:
+def test_the_node_count_of_imb_is_that_of_its_largest_table() -> None:
     made = raws(imb.read, printed.IMB, nodes=2)
 
     layouts = {one["kernel"]: (one["layout"]["nodes"], one["layout"]["ppn"]) for one in made}
     assert layouts == {"pingpong": (1, 2), "collectives": (2, 2), "imb_exchange": (2, 2)}
 
 
-def test_ranks_are_given_to_the_tables_that_have_none() -> None:
+def test_the_ranks_option_applies_to_tables_without_ranks() -> None:
     made = raws(osu.read, printed.OSU_LATENCY_5 + printed.OSU_BARRIER, ranks=8)
 
     ranks = {one["kernel"]: one["layout"]["ranks"] for one in made}
     assert ranks == {"pingpong": 2, "collectives": 8}
 
 
-def test_a_file_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+def test_a_file_given_twice_is_refused(tmp_path: Path) -> None:
     (tmp_path / "latency.txt").write_text(printed.OSU_LATENCY_5)
     same = [str(tmp_path / "latency.txt"), str(tmp_path / "." / "latency.txt")]
 
@@ -177,7 +177,7 @@ def test_a_file_that_is_given_twice_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_an_import_names_wrong_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_import_reports_wrong_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bcast.txt").write_text(printed.OSU_VALIDATED.format(last="Fail"))
     words = ["import", "osu", str(tmp_path / "bcast.txt"), "--ranks", "2"]
 
@@ -187,7 +187,7 @@ def test_an_import_names_wrong_answers(tmp_path: Path, capsys: pytest.CaptureFix
     assert record.reason is not None and record.reason in capsys.readouterr().out
 
 
-def test_a_time_of_0_leaves_the_other_sizes_and_is_named(
+def test_a_zero_time_is_skipped_and_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = {one["size_bytes"] for one in raws(osu.read, printed.OSU_LATENCY_5)[0]["points"]}
@@ -201,7 +201,7 @@ def test_a_time_of_0_leaves_the_other_sizes_and_is_named(
     assert f"{path}:6: the time of 2 B is 0" in capsys.readouterr().err
 
 
-def test_a_folder_in_place_of_a_file_is_called_one_and_the_reverse(
+def test_a_folder_given_for_a_file_or_the_reverse_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
@@ -215,7 +215,7 @@ def test_a_folder_in_place_of_a_file_is_called_one_and_the_reverse(
     assert f"{tmp_path / 'file'}: is a file" in file
 
 
-def test_a_time_of_0_of_imb_leaves_the_other_sizes() -> None:
+def test_a_zero_time_of_imb_is_skipped() -> None:
     before = imb.read(Output("imb.txt", printed.IMB))[0]
     row = next(row for row in before.rows if row.size_bytes)
     lines = printed.IMB.split("\n")
@@ -232,7 +232,7 @@ def test_a_time_of_0_of_imb_leaves_the_other_sizes() -> None:
     assert places == [f"imb.txt:{number}", f"imb.txt:{overflow}"]
 
 
-def test_bandwidths_are_the_time_of_as_many_messages_as_pingpong_sends() -> None:
+def test_bandwidths_become_the_time_of_a_pingpong_window() -> None:
     one_pair, two_pairs = raws(osu.read, printed.OSU_BW, printed.OSU_MBW_MR)
 
     small, large = one_pair["points"]
@@ -292,7 +292,7 @@ def latencies(version: str, *sizes: int) -> str:
         ([(0, 1, 2, 4)], [(1, 2, 4, 8)]),
     ],
 )
-def test_imported_cases_are_compared_at_the_sizes_that_both_have(
+def test_imported_cases_are_compared_at_common_sizes(
     tmp_path: Path, first: list[tuple[int, ...]], second: list[tuple[int, ...]]
 ) -> None:
     for name, sides in (("a", first), ("b", second)):
@@ -308,7 +308,7 @@ def test_imported_cases_are_compared_at_the_sizes_that_both_have(
 
 
 @pytest.mark.parametrize("tool", ["osu", "imb", "hpcg", "reframe"])
-def test_imported_records_have_the_keys_of_the_page_alone(tool: str) -> None:
+def test_imported_records_have_only_documented_keys(tool: str) -> None:
     reader, text = {
         "osu": (osu.read, printed.OSU_LATENCY_7),
         "imb": (imb.read, printed.IMB),
@@ -319,7 +319,7 @@ def test_imported_records_have_the_keys_of_the_page_alone(tool: str) -> None:
     assert [name for raw in raws(reader, text) for name in unknown(raw)] == []
 
 
-def test_other_benchmarks_are_kernels_of_their_own() -> None:
+def test_other_benchmarks_are_separate_kernels() -> None:
     (overlapped,) = raws(osu.read, printed.OSU_IALLREDUCE, ranks=4)
     exchange = next(raw for raw in raws(imb.read, printed.IMB) if raw["kernel"] == "imb_exchange")
 
@@ -340,7 +340,7 @@ def test_other_benchmarks_are_kernels_of_their_own() -> None:
         ("MPI_Put Latency Test", 2, True),
     ],
 )
-def test_models_of_a_message_are_not_fitted_to_imported_collectives(
+def test_message_models_are_not_fitted_to_imported_collectives(
     tmp_path: Path, test: str, ranks: int, is_message: bool
 ) -> None:
     text = latencies("v7.4", *(2**k for k in range(8))).replace("MPI Latency Test", test)
@@ -351,14 +351,14 @@ def test_models_of_a_message_are_not_fitted_to_imported_collectives(
 
 
 @pytest.mark.parametrize(("last", "outcome"), [("Pass", "ok"), ("Fail", "wrong")])
-def test_what_osu_validates_is_verified_or_wrong(last: str, outcome: str) -> None:
+def test_osu_validation_results_are_verified_or_wrong(last: str, outcome: str) -> None:
     (raw,) = raws(osu.read, printed.OSU_VALIDATED.format(last=last), ranks=2)
 
     assert (raw["outcome"], raw["imported"]["verified"]) == (outcome, last == "Pass")
     assert raw["params"]["operation"] == "bcast"
 
 
-def test_imb_says_on_how_many_processes_and_by_what_repetitions(tmp_path: Path) -> None:
+def test_imb_output_gives_process_counts_and_repetitions(tmp_path: Path) -> None:
     cases = imported(tmp_path, "imb", printed.IMB)
 
     assert {case.kernel: case.ranks for case in cases} == {
@@ -379,7 +379,7 @@ def test_imb_says_on_how_many_processes_and_by_what_repetitions(tmp_path: Path) 
     assert {one["operation"] for one in all_.launches[0].points} == {"allreduce", "barrier"}
 
 
-def test_a_real_output_of_imb_is_read_whole(tmp_path: Path) -> None:
+def test_a_real_imb_output_is_read_completely(tmp_path: Path) -> None:
     text = (Path(__file__).parents[1] / "data" / "imb_mpi1.txt").read_text(encoding="utf-8")
     cases = {case.kernel: case.launches[0] for case in imported(tmp_path, "imb", text)}
 
@@ -393,7 +393,7 @@ def test_a_real_output_of_imb_is_read_whole(tmp_path: Path) -> None:
     assert source is not None and source["version"] == "2021.11"
 
 
-def test_imb_says_when_it_ran() -> None:
+def test_imb_output_gives_its_date() -> None:
     text = (Path(__file__).parents[1] / "data" / "imb_mpi1.txt").read_text(encoding="utf-8")
 
     at = datetime(2026, 11, 26, 3, 51, 48).astimezone(UTC)
@@ -402,7 +402,7 @@ def test_imb_says_when_it_ran() -> None:
     assert {raw["started"] for raw in raws(imb.read, undated)} == {"2026-11-18T11:06:40.000Z"}
 
 
-def test_imb_of_several_threads_prints_no_line_at_its_end() -> None:
+def test_multithreaded_imb_output_needs_no_final_line() -> None:
     (raw,) = raws(imb.read, printed.IMB_MT)
 
     assert (raw["layout"]["ranks"], [one["size_bytes"] for one in raw["points"]]) == (2, [4, 8])
@@ -411,14 +411,14 @@ def test_imb_of_several_threads_prints_no_line_at_its_end() -> None:
 
 
 @pytest.mark.parametrize(("version", "megabyte"), [("2019.6", 1e6), ("4.1 Update 1", 2.0**20)])
-def test_the_mbyte_of_imb_depends_on_its_version(version: str, megabyte: float) -> None:
+def test_the_meaning_of_mbyte_depends_on_the_imb_version(version: str, megabyte: float) -> None:
     (raw,) = raws(imb.read, printed.IMB_UNIBAND.format(version=version))
 
     (point,) = raw["points"]
     assert point["times_s"] == [pytest.approx(1024 / (1000 * megabyte))]
 
 
-def test_hpcg_is_a_time_an_iteration_with_its_rating(tmp_path: Path) -> None:
+def test_hpcg_gives_time_per_iteration_and_its_rating(tmp_path: Path) -> None:
     (case,) = imported(tmp_path, "hpcg", printed.HPCG)
 
     (record,) = case.launches
@@ -437,7 +437,7 @@ def test_hpcg_is_a_time_an_iteration_with_its_rating(tmp_path: Path) -> None:
     assert case.verified
 
 
-def test_an_invalid_result_of_hpcg_is_wrong() -> None:
+def test_an_invalid_hpcg_result_is_wrong() -> None:
     (raw,) = raws(
         hpcg.read, printed.HPCG.replace("is VALID with a GFLOP/s rating of=1.4", "is INVALID.=")
     )
@@ -445,7 +445,7 @@ def test_an_invalid_result_of_hpcg_is_wrong() -> None:
     assert (raw["outcome"], raw["program"]["verified"]) == ("wrong", False)
 
 
-def test_reframe_has_a_case_for_each_test_that_ran(tmp_path: Path) -> None:
+def test_reframe_gives_a_case_per_executed_test(tmp_path: Path) -> None:
     good, bad = imported(tmp_path, "reframe", printed.reframe_report())
 
     assert (good.kernel, good.settings["num_threads"], good.settings["build_stem"]) == (
@@ -458,7 +458,7 @@ def test_reframe_has_a_case_for_each_test_that_ran(tmp_path: Path) -> None:
     assert record.times_s == [12.5]
     assert record.machine == {"host": "helios:batch"}
     assert (record.toolchain["name"], good.settings["threads"]) == ("gnu", 4)
-    assert bad.excluded[0].reason == "sanity error: pattern not found"
+    assert bad.excluded[0].reason.split(": ") == ["sanity error", "pattern not found"]
 
 
 def test_reframe_3_lists_variables_by_name() -> None:
@@ -556,7 +556,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("reader", "text", "number", "expected"), WRONG)
-def test_a_wrong_file_is_refused_with_its_line_and_what_was_expected(
+def test_a_malformed_file_is_refused_with_line_and_expectation(
     reader: Reader, text: str, number: int, expected: str
 ) -> None:
     with pytest.raises(UserError) as refused:
@@ -579,7 +579,7 @@ def test_a_wrong_file_is_refused_with_its_line_and_what_was_expected(
         (["."], "is a folder"),
     ],
 )
-def test_what_cannot_be_imported_leaves_no_folder(
+def test_a_failed_import_leaves_no_folder(
     words: list[str],
     expected: str,
     tmp_path: Path,
@@ -595,7 +595,7 @@ def test_what_cannot_be_imported_leaves_no_folder(
     assert not Path("out").exists()
 
 
-def test_a_second_import_adds_launches_and_the_same_file_is_refused(
+def test_a_second_import_adds_launches_and_refuses_the_same_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = tmp_path / "first.txt", tmp_path / "second.txt"
@@ -612,7 +612,7 @@ def test_a_second_import_adds_launches_and_the_same_file_is_refused(
 
 @pytest.mark.parametrize("tool", ["osu", "imb"])
 @pytest.mark.parametrize("mode", ["osu", "stream", "bistream"])
-def test_what_haloscope_prints_as_others_do_is_read_again(tool: str, mode: str) -> None:
+def test_haloscope_output_in_other_formats_can_be_imported(tool: str, mode: str) -> None:
     ours = Record.of(pingpong(sizes=[1, 8, 1024], mode=mode))
     for point in ours.points:
         point["result"] |= {"latency_s": point["result"]["latency_s"] if mode == "osu" else None}
@@ -630,7 +630,7 @@ def test_what_haloscope_prints_as_others_do_is_read_again(tool: str, mode: str) 
             assert row.results["bandwidth_bytes_per_s"] == pytest.approx(speed, abs=1e4)
 
 
-def test_imported_cases_stand_beside_ours(
+def test_imported_cases_are_listed_with_native_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sizes = [0, 1, 2, 4, 8]
@@ -651,7 +651,7 @@ def test_imported_cases_stand_beside_ours(
     assert set(haloscope.load(theirs)["runner"]) == {"import"}
 
 
-def test_compare_tells_nobody_to_launch_what_is_imported_again(
+def test_compare_does_not_suggest_more_launches_of_imported_cases(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in "ab":
@@ -666,7 +666,7 @@ def test_compare_tells_nobody_to_launch_what_is_imported_again(
     assert "--launches" not in output and "--resume" not in output
 
 
-def test_nothing_imported_is_to_be_launched_again(tmp_path: Path) -> None:
+def test_imported_cases_cannot_be_launched_again(tmp_path: Path) -> None:
     """Neither a case of one launch nor a launch that failed."""
     imported(tmp_path, "osu", printed.OSU_LATENCY_5)
     theirs = compose(open_folder(tmp_path / "imported"))

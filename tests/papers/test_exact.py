@@ -11,9 +11,7 @@ TARA = load("hpcf-2010-6")
 
 
 @pytest.mark.parametrize(("name", "alone"), [("4.1", 0), ("5.1", 28)])
-def test_exact_times_agree_with_the_printed_ones_and_fill_a_lost_part(
-    name: str, alone: int
-) -> None:
+def test_exact_times_match_the_printed_ones_and_fill_gaps(name: str, alone: int) -> None:
     """N = 1024 of table 5.1 is lost in the text at hand."""
     table = TARA.table(name)
     exact = exact_times(table)
@@ -26,7 +24,7 @@ def test_exact_times_agree_with_the_printed_ones_and_fill_a_lost_part(
         assert abs(exact[key].time_s - float(str(time))) <= 0.5 + exact[key].step_s
 
 
-def test_a_time_has_the_digits_of_its_speedup_and_of_the_serial_time() -> None:
+def test_a_time_has_the_precision_of_its_speedup_and_serial_time() -> None:
     exact = exact_times(TARA.table("4.1"))[16384, 64, 8]
     assert exact.time_s == pytest.approx(66251.23 / 180.5, rel=0.01)
     assert 0 < exact.step_s < 0.01
@@ -38,7 +36,7 @@ def test_a_table_without_speedups_has_none() -> None:
     assert exact_times(load("hpcf-2018-10").table("4.1")) == {}
 
 
-def test_every_table_is_predicted_or_says_why_not() -> None:
+def test_every_table_is_predicted_or_explains_why_not() -> None:
     for paper in ("hpcf-2010-6", "hpcf-2018-10", "orfeo-mpi-report", "task-mapping-drop"):
         for table in load(paper).tables.values():
             assert bool(table.by_machine()) != bool(table.not_predicted), table.id

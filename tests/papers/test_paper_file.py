@@ -54,7 +54,7 @@ def write_paper(folder: Path, extra: str = "", rows: str = "n,time_s\n1,0.5\n2,<
     return folder / "paper.toml"
 
 
-def test_a_byte_order_mark_is_no_part_of_a_table(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_ignored_in_a_table(tmp_path: Path) -> None:
     path = write_paper(tmp_path / "p", rows="\ufeffn,time_s\n1,0.5\n")
     file = read_paper(path)
     assert read_rows(path.parent / "1.csv", file.tables[0], file.columns)[1][0]["n"] == 1
@@ -114,7 +114,7 @@ def test_a_wrong_paper_file_is_refused(tmp_path: Path, extra: str, messages: lis
         ),
     ],
 )
-def test_wrong_rows_are_refused_all_at_once(tmp_path: Path, rows: str, messages: list[str]) -> None:
+def test_wrong_rows_are_refused_together(tmp_path: Path, rows: str, messages: list[str]) -> None:
     path = write_paper(tmp_path / "p", rows=rows)
     file = read_paper(path)
     with pytest.raises(UserError) as error:
@@ -138,7 +138,7 @@ def test_wrong_rows_are_refused_all_at_once(tmp_path: Path, rows: str, messages:
     ],
     ids=lambda text: str(text[:30]),
 )
-def test_a_table_that_no_paper_has_is_refused(
+def test_an_unknown_table_is_refused(
     tmp_path: Path, content: bytes, message: tuple[str, ...]
 ) -> None:
     path = write_paper(tmp_path / "p")
@@ -149,7 +149,7 @@ def test_a_table_that_no_paper_has_is_refused(
     assert shows(str(error.value), *message)
 
 
-def test_what_may_be_below_0_says_so(tmp_path: Path) -> None:
+def test_values_that_may_be_negative_are_declared(tmp_path: Path) -> None:
     path = write_paper(tmp_path / "p", rows="n,time_s\n1,-0.5\n")
     path.write_text(path.read_text().replace('unit = "s"', 'unit = "s"\nsigned = true'))
     file = read_paper(path)

@@ -114,7 +114,7 @@ def clock(text: str) -> int:
     return int(hours) * 3600 + int(minutes) * 60 + int(seconds)
 
 
-def test_every_table_is_there_with_all_its_rows() -> None:
+def test_every_table_is_complete() -> None:
     there = {paper.id: paper for paper in papers.list_papers()}
     for paper_id, rows in ROWS.items():
         tables = there[paper_id].tables
@@ -191,13 +191,13 @@ def test_clusters_and_hybrid_cells() -> None:
         (TARA, "3.1", {"n": 32}),
     ],
 )
-def test_what_cannot_be_read_is_none(
+def test_unreadable_cells_are_none(
     paper: str, table_id: str, where: dict[str, papers.Scalar]
 ) -> None:
     assert value(table(paper, table_id), "time_s", **where) is None
 
 
-def test_tables_with_cells_left_out_say_so() -> None:
+def test_tables_with_omitted_cells_say_so() -> None:
     said = {(paper, one) for paper, one in TIMED if table(paper, one).omitted}
     assert said == {
         (STAMPEDE, "3.1"),
@@ -210,7 +210,7 @@ def test_tables_with_cells_left_out_say_so() -> None:
 
 
 @pytest.mark.parametrize(("paper", "table_id"), TIMED)
-def test_seconds_are_those_of_the_printed_text(paper: str, table_id: str) -> None:
+def test_seconds_match_the_printed_text(paper: str, table_id: str) -> None:
     for row in table(paper, table_id).rows:
         text = row["time_text"]
         if isinstance(text, str) and text != "N/A" and not text.startswith("<"):
@@ -218,7 +218,7 @@ def test_seconds_are_those_of_the_printed_text(paper: str, table_id: str) -> Non
 
 
 @pytest.mark.parametrize(("paper", "table_id"), TIMED)
-def test_times_grow_with_the_mesh(paper: str, table_id: str) -> None:
+def test_times_increase_with_the_mesh_size(paper: str, table_id: str) -> None:
     series: dict[tuple[papers.PublishedValue, ...], list[tuple[float, float]]] = {}
     for row in table(paper, table_id).rows:
         if "n" in row and row["time_s"] is not None and row["n"] not in (32768, 65536):
@@ -239,7 +239,7 @@ def test_speedup_times_time_is_the_serial_time(table_id: str) -> None:
 
 
 @pytest.mark.parametrize("section", ["4", "5"])
-def test_scaling_tables_repeat_the_grid(section: str) -> None:
+def test_scaling_tables_match_the_grid(section: str) -> None:
     grid = table(TARA, f"{section}.1")
     compared = 0
     for table_id in SCALING:
@@ -266,7 +266,7 @@ def test_cluster_speedups_follow_from_the_times() -> None:
             assert number(row["speedup"]) <= (serial + 0.5) / cell.low + 0.005
 
 
-def test_a_cell_knows_what_its_rounding_may_hide() -> None:
+def test_a_cell_has_the_interval_of_its_rounding() -> None:
     zero = table(STAMPEDE, "4.1").cell(n=1024, nodes=16, ppn=32)
     assert zero == papers.PublishedCell(0.0, "00:00:00", 0.0, 0.5)
     serial = table(TARA, "3.1").cell(n=1024)
@@ -278,7 +278,7 @@ def test_a_cell_knows_what_its_rounding_may_hide() -> None:
     assert word == papers.PublishedCell("N/A", "N/A", None, None)
 
 
-def test_grids_have_the_printed_form() -> None:
+def test_grids_use_the_published_layout() -> None:
     times, speedups = table(STAMPEDE, "5.1").grids()
     assert times.corner == ("cluster", "year")
     assert times.across == ("serial", "node", "spread", "full")
@@ -290,7 +290,7 @@ def test_grids_have_the_printed_form() -> None:
     assert last.rows[-1][0] == ("64", "1")
 
 
-def test_facts_can_be_asked_for_like_columns() -> None:
+def test_facts_can_be_selected_like_columns() -> None:
     grid = table(STAMPEDE, "4.1")
     assert value(grid, n=1024, nodes=1, ppn=1, omp_proc_bind="close", threads=1) == 7
     assert value(grid, n=1024, nodes=1, ppn=1, omp_proc_bind="spread") is None

@@ -40,7 +40,7 @@ def number(value: papers.PublishedValue) -> float:
 
 
 @pytest.mark.parametrize("paper", ROWS)
-def test_every_table_is_there_with_all_its_rows(paper: str) -> None:
+def test_every_table_is_complete(paper: str) -> None:
     tables = papers.load(paper).tables
     assert {table_id: len(tables[table_id].rows) for table_id in tables} == ROWS[paper]
 
@@ -104,7 +104,7 @@ def test_cells(
     ("placement", "gigabytes_per_s"),
     [("intra_gpu", 364.7), ("intra_socket", 47.2), ("inter_socket", 34.5), ("inter_node", 9.7)],
 )
-def test_bandwidths_of_the_text_follow_from_the_pingpong(
+def test_bandwidths_in_the_text_follow_from_the_pingpong_table(
     placement: str, gigabytes_per_s: float
 ) -> None:
     table = papers.load(SUMMIT).table("1")
@@ -114,7 +114,7 @@ def test_bandwidths_of_the_text_follow_from_the_pingpong(
 
 
 @pytest.mark.parametrize("paper", [SUMMIT, ORFEO])
-def test_seconds_are_the_microseconds(paper: str) -> None:
+def test_seconds_match_the_microseconds(paper: str) -> None:
     for table in papers.load(paper).tables.values():
         for row in table.rows:
             for name in ("latency", "time"):
@@ -130,7 +130,7 @@ def test_halo_messages_are_faces_of_doubles() -> None:
 
 
 @pytest.mark.parametrize("table_id", MODELLED)
-def test_jacobi_ratios_and_model_agree_with_the_figures_beside_them(table_id: str) -> None:
+def test_jacobi_ratios_and_models_match_their_figures(table_id: str) -> None:
     table = papers.load(ORFEO).table(table_id)
     facts = {name: value for name, value in table.facts.items() if not isinstance(value, str)}
     serial_mlups = facts["n"] ** 3 / facts["serial_time_s"] / 1e6
@@ -160,7 +160,7 @@ def test_matrix_sum_intervals_and_shares(table_id: str) -> None:
         assert row["elements_most"] is None or number(row["elements_most"]) >= 1_000_000
 
 
-def test_mapping_plans_keep_the_work_of_a_task() -> None:
+def test_mapping_plans_keep_the_work_per_task() -> None:
     mapping = papers.load(MAPPING)
     for row in mapping.table("1").rows:
         assert number(row["bins"]) ** 3 == row["ranks"]
@@ -176,7 +176,7 @@ def test_mapping_plans_keep_the_work_of_a_task() -> None:
             assert number(row["nodes"]) <= number(row["ranks"])
 
 
-def test_what_is_said_of_mappings_agrees_with_the_table() -> None:
+def test_statements_on_mappings_match_the_table() -> None:
     mapping = papers.load(MAPPING)
     said = {(row["kernel"], row["cluster"]): row for row in mapping.table("section-6").rows}
     assert len(said) == 5

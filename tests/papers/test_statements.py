@@ -66,14 +66,14 @@ def test_shapes(one: Statement, verdict: str, holds: int, fails: int) -> None:
     assert (found.verdict, found.holds, found.fails) == (verdict, holds, fails)
 
 
-def test_a_cell_that_counts_once_fails_with_one_of_its_pairs() -> None:
+def test_a_cell_that_counts_once_fails_if_one_of_its_pairs_fails() -> None:
     each = statement("faster", one="nodes=4", other="nodes=2", free="ppn", each="one")
     assert (assessed(each, cells(TIMES)).holds, assessed(each, cells(TIMES)).fails) == (0, 2)
     pairs = each.model_copy(update={"each": ""})
     assert (assessed(pairs, cells(TIMES)).holds, assessed(pairs, cells(TIMES)).fails) == (2, 2)
 
 
-def test_what_printed_digits_leave_open_does_not_count() -> None:
+def test_comparisons_within_printed_rounding_do_not_count() -> None:
     one = statement("faster", one="ppn=2", other="ppn=1")
     found = assessed(one, cells(TIMES, spread=0.5))
     assert (found.holds, found.fails, found.open) == (2, 0, 1)
@@ -81,7 +81,7 @@ def test_what_printed_digits_leave_open_does_not_count() -> None:
     assert assessed(one, cells(TIMES, spread=9.0)).verdict == "no cells"
 
 
-def test_of_a_rate_more_is_faster() -> None:
+def test_a_higher_rate_counts_as_faster() -> None:
     rates = [
         KnownCell({"table": "t", "ppn": ppn, "kernel": "jacobi"}, ("ppn",), rate, rate)
         for ppn, rate in ((1, 10.0), (2, 19.0))
@@ -89,7 +89,7 @@ def test_of_a_rate_more_is_faster() -> None:
     assert assessed(statement("faster", one="ppn=2", other="ppn=1"), rates).verdict == "yes"
 
 
-def test_bytes_over_time_between_two_sizes() -> None:
+def test_bandwidth_is_computed_between_two_sizes() -> None:
     sizes = [
         KnownCell({"table": "t", "size_bytes": size}, ("size_bytes",), time, time)
         for size, time in ((8, 1e-6), (1008, 2e-6))
@@ -98,7 +98,7 @@ def test_bytes_over_time_between_two_sizes() -> None:
     assert assessed(one, sizes).verdict == "yes"
 
 
-def test_comparisons_of_cells_that_set_numbers_count_where_there_are_no_others() -> None:
+def test_calibration_cells_count_only_if_there_are_no_others() -> None:
     own = cells(TIMES)
     set_ = [
         KnownCell(one.keys, one.telling, one.low, one.high, fitted=one.keys["nodes"] == 4)
@@ -124,17 +124,17 @@ def test_comparisons_of_cells_that_set_numbers_count_where_there_are_no_others()
         {"shape": "slower", "one": "ppn=1", "other": "ppn=2"},
     ],
 )
-def test_an_expectation_that_no_program_can_test_is_refused(wrong: dict[str, str]) -> None:
+def test_an_untestable_expectation_is_refused(wrong: dict[str, str]) -> None:
     with pytest.raises(ValidationError):
         Statement.model_validate({"id": "a", "place": "1", "says": "so"} | wrong)
 
 
-def test_ends_of_a_range_may_be_open() -> None:
+def test_a_range_may_be_open_ended() -> None:
     assert statement("value", one="ppn=1", range="1.5..").range == (1.5, inf)
     assert statement("value", one="ppn=1", range="..2").range == (-inf, 2.0)
 
 
-def test_tables_and_columns_that_are_not_there_are_named(
+def test_unknown_tables_and_columns_are_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     root = tmp_path_factory.mktemp("share")
@@ -158,7 +158,7 @@ def test_tables_and_columns_that_are_not_there_are_named(
     assert twice == ["duplicate id 'a'"] * 2
 
 
-def test_all_papers_have_statements() -> None:
+def test_every_paper_has_statements() -> None:
     numbers = {paper: len(statements(paper)) for paper in ALL}
     assert min(numbers.values()) >= 30
     assert sum(numbers.values()) >= 240
@@ -187,7 +187,7 @@ def verdict(paper: str, name: str) -> tuple[str, int, int]:
         ("task-mapping-drop", "lammps-eagle-turn", ("no cells", 0, 0)),
     ],
 )
-def test_what_papers_say_against_their_own_tables(
+def test_statements_that_contradict_the_tables_of_their_paper(
     paper: str, name: str, expected: tuple[str, int, int]
 ) -> None:
     assert verdict(paper, name) == expected

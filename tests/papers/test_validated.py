@@ -39,7 +39,7 @@ def test_kept_cells_are_those_of_the_published_tables() -> None:
         ), one
 
 
-def test_a_file_says_which_command_of_which_commit_made_it() -> None:
+def test_a_file_states_the_command_and_commit_that_created_it() -> None:
     paths = sorted(share("papers").glob(f"*/{FILE}"))
 
     assert {path.parent.name for path in paths} == {one.paper for one in validated_cells()}
@@ -48,7 +48,7 @@ def test_a_file_says_which_command_of_which_commit_made_it() -> None:
         assert first.startswith(f"# haloscope validate {path.parent.name} --write-bands; commit ")
 
 
-def test_what_is_written_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_written_cells_are_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     every = validated_cells()
     monkeypatch.setattr(validated_module, "share", lambda _: tmp_path)
     for paper in {one.paper for one in every}:

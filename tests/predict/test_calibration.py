@@ -51,7 +51,7 @@ def calibrated(raws: list[Raw]) -> Cluster:
     return calibrate("mine", cases(raws), MACHINE, "2026-11-21")
 
 
-def test_bandwidths_latencies_and_overheads_are_there_with_interval_and_source() -> None:
+def test_bandwidths_latencies_and_overheads_have_intervals_and_sources() -> None:
     found = calibrated(measured())
 
     core, node = (one.bandwidth_bytes_per_s for one in found.node.memory)
@@ -90,9 +90,7 @@ def with_all_loops(raw: Raw, cost: float, bytes_per_s: float) -> Raw:
 
 
 @pytest.mark.parametrize(("cost", "found"), [(0.3, 0.3), (1.0, 1.0), (1.4, 1.4), (-0.2, 0.05)])
-def test_what_storing_costs_is_found_in_loops_that_store_more_and_less(
-    cost: float, found: float
-) -> None:
+def test_store_costs_come_from_loops_with_more_and_fewer_stores(cost: float, found: float) -> None:
     raws = [with_all_loops(raw, cost, 10e9) for raw in measured() if raw["kernel"] == "stream"]
     (alone, _) = calibrated(raws).node.memory
     assert alone.store_cost is not None
@@ -101,7 +99,7 @@ def test_what_storing_costs_is_found_in_loops_that_store_more_and_less(
     assert alone.bandwidth_bytes_per_s.value == pytest.approx(10e9 * 16 / (8 + 8 * cost))
 
 
-def test_what_parallel_regions_cost_is_by_the_number_of_threads() -> None:
+def test_parallel_region_costs_depend_on_the_thread_count() -> None:
     raws = [
         record(
             "parallel_region",
@@ -120,11 +118,11 @@ def test_what_parallel_regions_cost_is_by_the_number_of_threads() -> None:
     assert calibrated(measured()).node.regions == ()
 
 
-def test_without_all_loops_nothing_is_said_of_storing() -> None:
+def test_without_all_loops_store_costs_are_unknown() -> None:
     assert [one.store_cost for one in calibrated(measured()).node.memory] == [None, None]
 
 
-def test_an_interval_that_is_open_on_one_side_keeps_its_other_end() -> None:
+def test_a_half_open_interval_keeps_its_finite_end() -> None:
     half_open = Estimate(5e9, 4e9, float("inf"), 8, "bootstrap interval", 0.95)
 
     found = quantity(half_open, "pingpong")
@@ -134,18 +132,18 @@ def test_an_interval_that_is_open_on_one_side_keeps_its_other_end() -> None:
     assert quantity(Estimate(5e9, None, None, 3, "none"), "pingpong").low is None
 
 
-def test_a_number_beside_its_interval_is_an_end_of_it() -> None:
+def test_a_number_outside_its_interval_becomes_its_end() -> None:
     found = quantity(Estimate(5e9, 3e9, 4e9, 8, "bootstrap interval", 0.95), "pingpong")
     assert (found.low, found.value, found.high) == (3e9, 5e9, 5e9)
 
 
-def test_messages_of_no_placement_are_those_of_the_node() -> None:
+def test_messages_without_a_placement_apply_to_the_node() -> None:
     raws = [raw for raw in measured() if raw["kernel"] != "pingpong"]
     (messages,) = calibrated(raws + [pingpong(launch=k) for k in range(6)]).messages
     assert messages.placement == "same-node"
 
 
-def test_what_was_found_is_told_line_by_line() -> None:
+def test_results_are_printed_line_by_line() -> None:
     memory, sockets, messages, rendezvous, small = summary(calibrated(measured()))
 
     assert sockets.startswith("sockets: one, ")
@@ -210,7 +208,7 @@ def with_rate(raw: Raw, times: float) -> Raw:
     return {**raw, "points": points}
 
 
-def test_of_two_sockets_each_has_a_memory_and_a_link_to_the_other(tmp_path: Path) -> None:
+def test_each_of_two_sockets_has_a_memory_and_a_link_to_the_other(tmp_path: Path) -> None:
     found = on_two_sockets()
     socket = found.node.socket
     assert socket is not None
@@ -230,14 +228,14 @@ def test_of_two_sockets_each_has_a_memory_and_a_link_to_the_other(tmp_path: Path
 
 
 @pytest.mark.parametrize("left_out", ["other-socket", "'ppn': 4, 'ranks': 4"])
-def test_sockets_that_were_not_measured_by_themselves_share_one_memory(left_out: str) -> None:
+def test_sockets_not_measured_separately_share_one_memory(left_out: str) -> None:
     found = on_two_sockets(left_out)
     assert found.node.sockets == 2 and found.node.socket is None
     lines = [line for line in summary(found) if line.startswith("sockets: ")]
     assert len(lines) == 1 and shows(lines, "sockets: 2, none of which ", "share one memory")
 
 
-def test_a_machine_of_one_socket_measures_nothing_between_sockets() -> None:
+def test_a_single_socket_machine_measures_nothing_between_sockets() -> None:
     """Only the one with two has the cases that tell."""
     study = study_file.load(share("studies") / "calibrate.toml")
     apart = {str(run.name) for run in study.runs if run.several_sockets}
@@ -246,7 +244,7 @@ def test_a_machine_of_one_socket_measures_nothing_between_sockets() -> None:
     assert shows(apart, "messages from ", "one socket to another")
 
 
-def test_it_says_all_that_a_simulation_needs() -> None:
+def test_the_file_has_everything_a_simulation_needs() -> None:
     raws = [poisson(512, launch=k, phases=[SWEEP]) for k in range(6)]
     found = calibrated(measured() + raws)
 
@@ -266,14 +264,14 @@ def test_it_says_all_that_a_simulation_needs() -> None:
     assert send.value / receive.value == pytest.approx(2 / 3)
 
 
-def test_the_last_cache_holds_what_the_sweep_finds_there() -> None:
+def test_the_last_level_cache_has_the_size_found_by_the_sweep() -> None:
     last = calibrated([stream(launch=k) for k in range(6)]).node.caches[-1]
     assert last.usable_bytes is not None
     # 20 GB/s up to 16 MiB, 13 GB/s from 32 MiB on, which is what the cache has by its name.
     assert 0.9 * 2**24 <= last.usable_bytes.value < 1.5 * 2**24
 
 
-def test_what_a_shared_cache_gives_is_found_in_the_part_that_can_be_used() -> None:
+def test_shared_cache_bandwidth_is_measured_within_the_usable_part() -> None:
     """Of a virtual machine's 256 MiB others use most: it has 20 GB/s up to 16 MiB, then 13 GB/s."""
     caches = [
         {**one, "size_bytes": 2**28} if one["level"] == 3 else one for one in MACHINE["caches"]
@@ -289,7 +287,7 @@ def test_what_a_shared_cache_gives_is_found_in_the_part_that_can_be_used() -> No
     assert last.usable_bytes.value < 2**26
 
 
-def test_what_does_not_wait_has_no_rendezvous_so_far() -> None:
+def test_messages_that_never_wait_put_rendezvous_beyond_the_largest() -> None:
     eager = [overheads(k) for k in range(6)]
     for raw in eager:
         for point in raw["points"]:
@@ -301,7 +299,7 @@ def test_what_does_not_wait_has_no_rendezvous_so_far() -> None:
     assert " up to 65536 bytes " in mpi.rendezvous_bytes.source
 
 
-def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_a_written_file_is_read_back_unchanged(tmp_path: Path) -> None:
     found = calibrated(measured())
     path = tmp_path / "clusters" / "mine.toml"
     cluster_file.write(found, path)
@@ -316,7 +314,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         ({"cores": 6, "sockets": 1}, 1, [1, 1, 3]),
     ],
 )
-def test_what_a_virtual_machine_says_of_itself_becomes_one_that_can_be(
+def test_an_inconsistent_virtual_machine_becomes_a_valid_one(
     tmp_path: Path, says: dict[str, int], sockets: int, shared: list[int]
 ) -> None:
     """Odd cores of sockets, a cache that sockets share, four cores of six to a cache."""
@@ -329,7 +327,7 @@ def test_what_a_virtual_machine_says_of_itself_becomes_one_that_can_be(
     cluster_file.write(found, tmp_path / "mine.toml")
 
 
-def test_what_noise_made_impossible_is_not_written(
+def test_values_made_impossible_by_noise_are_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two cores with less than half of what one had."""
@@ -348,18 +346,18 @@ def test_what_noise_made_impossible_is_not_written(
     assert not (tmp_path / "clusters").exists()
 
 
-def test_without_memory_nothing_is_written() -> None:
+def test_without_memory_measurements_nothing_is_written() -> None:
     with pytest.raises(UserError, match="memory bandwidth"):
         calibrated([pingpong()])
 
 
 @pytest.mark.parametrize("name", ["../evil", "a b", ".toml", "-x", "/etc/x"])
-def test_a_cluster_file_stays_in_its_folder(name: str) -> None:
+def test_a_cluster_file_is_written_inside_its_folder(name: str) -> None:
     with pytest.raises(UserError, match=f"--name {re.escape(name)}: "):
         execute(Namespace(name=name, folder="nowhere", launches=None))
 
 
-def test_a_described_machine_is_not_written_over(
+def test_an_existing_cluster_file_is_not_overwritten(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -371,7 +369,7 @@ def test_a_described_machine_is_not_written_over(
         execute(Namespace(name="vm", folder="nowhere", launches=None))
 
 
-def test_a_disturbed_machine_is_marked_in_the_file_and_not_taken_unasked(tmp_path: Path) -> None:
+def test_a_disturbed_machine_is_marked_and_needs_consent(tmp_path: Path) -> None:
     busy = calibrate("mine", cases(measured()), {**MACHINE, "busy_processors": 1.0}, "2026-11-21")
     slow = measured()
     slow[0]["times_s"] = [2 * time for time in slow[0]["times_s"]]

@@ -22,7 +22,7 @@ from haloscope.study.file import load
 SIMULATED: dict[str, Any] = {"clock": "simulated", "runner": "simgrid"}
 
 
-def test_solves_are_compared_case_by_case_and_messages_size_by_size() -> None:
+def test_solves_are_compared_per_case_and_messages_per_size() -> None:
     real = cases([poisson(n, time_s=1.0, launch=k) for n in (512, 1024) for k in range(3)])
     real += cases([pingpong(launch=k) for k in range(3)])
     other_sizes = cases([pingpong(sizes=[1, 1024], **SIMULATED)])
@@ -49,7 +49,7 @@ def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
         validate(folder.path, Teller(Console(stderr=True)))
 
 
-def test_the_study_measures_the_calibration_beside_what_is_predicted() -> None:
+def test_the_study_measures_calibration_and_predicted_cases() -> None:
     runs = load(STUDY).runs
     own = [run for run in runs if not (run.name or "").startswith(PREDICTED)]
     assert own == load("calibrate").runs

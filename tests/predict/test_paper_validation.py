@@ -28,7 +28,7 @@ def unpredicted(table: PaperTable) -> list[Unpredicted]:
     return list(_unpredicted(table, there))
 
 
-def test_wall_times_of_one_node_set_parameters_and_few_of_several() -> None:
+def test_one_node_wall_times_and_a_few_others_set_parameters() -> None:
     """And those of less than 5 s say too little."""
     cells = [one.cell for one in unpredicted(tables_of("hpcf-2018-10", ["4.1"])[0])]
     assert {cell.fitted for cell in cells if cell.keys["nodes"] == 1} == {True}
@@ -38,7 +38,7 @@ def test_wall_times_of_one_node_set_parameters_and_few_of_several() -> None:
     assert all(cell.telling == (cell.published >= 5) for cell in cells)
 
 
-def test_solves_on_several_nodes_are_unbound_where_the_file_has_what_that_costs() -> None:
+def test_multi_node_solves_are_unbound_if_the_file_has_that_cost() -> None:
     def binds(paper: str) -> dict[object, set[str]]:
         (table,) = tables_of(paper, ["4.1"])
         found: dict[object, set[str]] = {}
@@ -50,19 +50,19 @@ def test_solves_on_several_nodes_are_unbound_where_the_file_has_what_that_costs(
     assert binds("hpcf-2018-10") == {True: {"spread"}, False: {"spread"}}
 
 
-def test_ranks_are_spread_and_threads_bound_as_published() -> None:
+def test_ranks_and_threads_are_placed_as_published() -> None:
     for table, threads in (("7.1", "close"), ("7.2", "close"), ("4.2", "spread")):
         found = unpredicted(tables_of("hpcf-2018-10", [table])[0])
         assert {(one.layout.bind, one.layout.thread_bind) for one in found} == {("spread", threads)}
 
 
-def test_jobs_that_keep_all_cores_of_their_nodes_busy_are_known() -> None:
+def test_jobs_that_use_all_cores_of_their_nodes_are_identified() -> None:
     cells = [one.cell for one in unpredicted(tables_of("hpcf-2010-6", ["4.1"])[0])]
     assert {cell.whole_nodes for cell in cells if cell.keys["ppn"] == 8} == {True}
     assert {cell.whole_nodes for cell in cells if cell.keys["ppn"] != 8} == {False}
 
 
-def test_cells_that_set_a_number_are_those_that_the_cluster_file_names() -> None:
+def test_calibration_cells_are_those_named_in_the_cluster_file() -> None:
     """Of Jacobi one rank, one whole socket, and all cores and hardware threads of a node."""
     fitted = {
         (table.id, one.cell.keys["ranks"]): one.cell.sets
@@ -79,7 +79,7 @@ def test_cells_that_set_a_number_are_those_that_the_cluster_file_names() -> None
     }
 
 
-def test_messages_that_mpi_alone_sent_set_numbers_and_an_example_its_own() -> None:
+def test_mpi_messages_and_the_example_set_numbers() -> None:
     fitted = {
         table.id: {one.cell.fitted for one in _unpredicted(table, simulated_place(table))}
         for table in tables_of("anl-petsc-summit-part2", ["1", "fig15"])
@@ -87,7 +87,7 @@ def test_messages_that_mpi_alone_sent_set_numbers_and_an_example_its_own() -> No
     assert fitted == {"1": {True}, "fig15": {True}}
 
 
-def test_an_example_is_predicted_on_what_it_assumes() -> None:
+def test_an_example_is_predicted_under_its_assumptions() -> None:
     """Its kernels take 40 and 5 us on the cluster, and launches and waits what it says."""
     (figure,) = tables_of("anl-petsc-summit-part2", ["fig15"])
     (measured,) = tables_of("anl-petsc-summit-part2", ["section-5.4"])
@@ -105,7 +105,7 @@ def test_an_example_is_predicted_on_what_it_assumes() -> None:
     assert (one.of(record), other.of(record)) == (1.0, 2.0)
 
 
-def test_a_generated_matrix_stands_for_the_published_one() -> None:
+def test_a_generated_matrix_represents_the_published_one() -> None:
     (table,) = tables_of("anl-petsc-summit-part2", ["section-5.4"])
     one, *others = unpredicted(table)
     assert (one.kernel, one.layout.nodes, one.layout.ppn) == ("spmv", 1, 6)
@@ -117,7 +117,7 @@ def test_a_generated_matrix_stands_for_the_published_one() -> None:
     assert one.of({"times_s": [1e-3]}) == 1e-3
 
 
-def test_placements_and_options_of_gpus_are_layouts_and_synchronisations() -> None:
+def test_gpu_placements_and_options_become_layouts_and_synchronisations() -> None:
     tables = tables_of("anl-petsc-summit-part2", ["2", "3", "4"])
     cells = {table.id: list(unpredicted(table)) for table in tables}
     asked = {
@@ -135,7 +135,7 @@ def test_placements_and_options_of_gpus_are_layouts_and_synchronisations() -> No
     assert {one.given["memory"] for own in cells.values() for one in own} == {"device"}
 
 
-def test_a_cell_has_the_latency_of_its_own_size() -> None:
+def test_a_cell_uses_the_latency_of_its_own_size() -> None:
     (table,) = tables_of("anl-petsc-summit-part2", ["2"])
     points = [{"size_bytes": 8 * 2**k, "result": {"latency_s": k * 1e-6}} for k in range(20)]
     for one in unpredicted(table):
@@ -143,7 +143,7 @@ def test_a_cell_has_the_latency_of_its_own_size() -> None:
         assert size == one.cell.keys["size_bytes"]
 
 
-def test_both_readings_of_the_size_and_where_ranks_are() -> None:
+def test_both_readings_of_the_size_and_of_the_rank_placement_are_predicted() -> None:
     (table,) = tables_of("orfeo-mpi-report", ["X"])
     cubes, whole = (one for one in unpredicted(table) if one.cell.keys["grid"] == "4x3x2")
     assert cubes.given["L"] == 1200
@@ -164,7 +164,7 @@ def test_tables_that_name_a_cluster_file() -> None:
     assert [table.id for table in tables_of("task-mapping-drop", [])] == ["6"]
 
 
-def test_a_table_of_several_machines_is_predicted_on_each() -> None:
+def test_a_table_with_several_machines_is_predicted_on_each() -> None:
     parts = tables_of("hpcf-2018-10", ["5.1"])
 
     assert {part.id for part in parts} == {"5.1"}
@@ -185,7 +185,7 @@ def test_a_table_of_several_machines_is_predicted_on_each() -> None:
     }
 
 
-def test_jobs_on_few_nodes_and_on_many_are_set_over_the_fastest() -> None:
+def test_jobs_on_few_and_many_nodes_are_relative_to_the_fastest() -> None:
     """The paper's table 3 has their pencils, x last here."""
     (table,) = tables_of("task-mapping-drop", [])
     cells = {(one.cell.keys["ranks"], one.cell.keys["nodes"]): one for one in unpredicted(table)}
@@ -199,7 +199,7 @@ def test_jobs_on_few_nodes_and_on_many_are_set_over_the_fastest() -> None:
     assert one.over.given == one.given
 
 
-def test_a_relative_time_is_a_ratio_launch_by_launch_or_says_what_is_missing() -> None:
+def test_a_relative_time_is_computed_per_launch_or_names_what_is_missing() -> None:
     one = unpredicted(tables_of("task-mapping-drop", [])[0])[0]
     own = [{"outcome": "ok", "times_s": [seconds]} for seconds in (3.0, 8.0, 5.0)]
     over = [{"outcome": "ok", "times_s": [seconds]} for seconds in (1.0, 2.0, 2.0)]
@@ -210,7 +210,7 @@ def test_a_relative_time_is_a_ratio_launch_by_launch_or_says_what_is_missing() -
     assert one.answered(own[:1], [failed]).problem == "no room"
 
 
-def test_the_ready_study_stands_beside_the_cells_that_validate_predicts() -> None:
+def test_the_ready_study_covers_the_cells_that_validate_predicts() -> None:
     """Table 4.1, cell by cell: the same cases, by their settings, in run --on and in validate."""
     (path,) = (path for path in study_file.ready() if path.stem == "poisson-scaling")
     there = place("stampede2")
@@ -232,6 +232,6 @@ def test_the_ready_study_stands_beside_the_cells_that_validate_predicts() -> Non
     assert len(beside) == 150
 
 
-def test_published_times_are_in_whole_seconds() -> None:
+def test_published_times_are_whole_seconds() -> None:
     steps = {one.cell.step for one in unpredicted(tables_of("hpcf-2018-10", ["4.1"])[0])}
     assert steps == {1.0}

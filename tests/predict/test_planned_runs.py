@@ -52,9 +52,7 @@ def record(time_s: float, *phases: tuple[float, float | None]) -> dict[str, Any]
     return {"outcome": "ok", "times_s": [time_s], "phases": own}
 
 
-def test_runs_that_statements_compare_are_simulated_and_large_ones_where_none_else_decides() -> (
-    None
-):
+def test_only_runs_that_statements_need_are_simulated() -> None:
     eagle = runs("Eagle", "minife", "2")
     tasks = {2**power for power in range(3, 10)}
     assert {run.number("ranks") for run in eagle} == tasks
@@ -67,7 +65,7 @@ def test_runs_that_statements_compare_are_simulated_and_large_ones_where_none_el
     assert {216, 512, 1000} <= {run.number("ranks") for run in many}
 
 
-def test_a_run_is_as_published_of_its_cluster_with_a_core_for_each_task() -> None:
+def test_a_run_uses_the_published_cluster_with_one_core_per_task() -> None:
     stampede = place("stampede")
     assert isinstance(stampede, SimulatedCluster)
     wide = PlannedRun(
@@ -90,7 +88,7 @@ def test_a_run_is_as_published_of_its_cluster_with_a_core_for_each_task() -> Non
         ("Stampede", "lammps", "1", 512, "distributed", "md_pppm", None),
     ],
 )
-def test_kernels_stand_for_programs(
+def test_kernels_represent_programs(
     cluster: str,
     program: str,
     table: str,
@@ -104,7 +102,7 @@ def test_kernels_stand_for_programs(
     assert (found, given.get("size")) == (kernel, size)
 
 
-def test_a_run_s_time_and_messages_are_cells_that_statements_are_tested_on() -> None:
+def test_time_and_messages_of_a_run_are_cells_for_statements() -> None:
     few = one_run("Eagle", "lammps", "1", 1000, "concentrated")
     many = one_run("Eagle", "lammps", "1", 1000, "distributed")
     cells = [
@@ -126,7 +124,7 @@ def test_a_run_s_time_and_messages_are_cells_that_statements_are_tested_on() -> 
     assert (communication.simulated.holds, communication.simulated.fails) == (1, 1)
 
 
-def test_launches_beside_other_jobs_have_a_variability() -> None:
+def test_launches_with_other_jobs_have_variability() -> None:
     run = one_run("Eagle", "lammps", "1", 1000, "distributed")
     cells = [*cells_of(run, [record(time, (0.1, None)) for time in (9.0, 10.0, 14.0)])]
     (apart,) = (c.low for c in cells if c.keys.get("quantity") == "variability_percent")
@@ -137,7 +135,7 @@ def test_launches_beside_other_jobs_have_a_variability() -> None:
     )
 
 
-def test_a_table_of_variability_has_that_of_the_runs_with_as_many_tasks() -> None:
+def test_a_variability_table_uses_runs_with_the_same_task_count() -> None:
     assert 216 not in {run.number("ranks") for run in runs("Stampede", "lammps", "1")}
     own = [run for run in runs("Stampede", "lammps", "1", 3) if run.number("ranks") == 216]
     assert {run.keys["mapping"] for run in own} == {"concentrated", "intermediate", "distributed"}
@@ -161,7 +159,7 @@ def test_a_table_of_variability_has_that_of_the_runs_with_as_many_tasks() -> Non
     assert judged.by_sentence == "right"
 
 
-def test_what_no_simulation_decides_has_a_reason() -> None:
+def test_a_statement_undecided_by_simulation_has_a_reason() -> None:
     found = {one.statement.id: one.undecided for one in scored(PAPER, [])}
     assert all(found.values())
     assert found["lammps-eagle-turn"].startswith("table 1: a list of")

@@ -41,7 +41,7 @@ def of_two_numbers(
     return [cell(1, 5 / first), cell(4, 5 / second**2), cell(9, None)]
 
 
-def test_the_number_that_moves_a_cell_most_comes_first(
+def test_the_most_influential_number_is_listed_first(
     monkeypatch: pytest.MonkeyPatch, table: PaperTable
 ) -> None:
     monkeypatch.setattr(tried, "predicted", of_two_numbers)
@@ -55,7 +55,7 @@ def test_the_number_that_moves_a_cell_most_comes_first(
     assert len(found) == len(known)
 
 
-def test_cells_too_short_for_an_error_tell_nothing_where_others_do(
+def test_cells_too_short_for_an_error_are_ignored_if_others_exist(
     monkeypatch: pytest.MonkeyPatch, table: PaperTable
 ) -> None:
     def short(*asked: Any) -> list[PredictedCell]:
@@ -68,7 +68,7 @@ def test_cells_too_short_for_an_error_tell_nothing_where_others_do(
     assert {one.most for one in found[1:]} == {0.0}
 
 
-def test_nothing_is_said_where_no_cell_could_be_simulated(
+def test_without_simulated_cells_no_sensitivity_is_reported(
     monkeypatch: pytest.MonkeyPatch, table: PaperTable
 ) -> None:
     monkeypatch.setattr(tried, "predicted", lambda *_: [replace(cell(1, 1.0), predicted=None)])

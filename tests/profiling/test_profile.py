@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noted import shows
 
 from haloscope.cli import parse
 from haloscope.errors import UserError
@@ -164,7 +165,7 @@ def test_every_message_is_counted_once_with_its_bytes(
     assert [*out.glob("ranks-*")] == []
 
 
-def test_what_no_message_moves_is_counted_or_named(
+def test_data_movement_without_messages_is_counted_or_named(
     every: Toolchain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, program = tmp_path / "out", compiled(every, "moves.cpp", tmp_path)
@@ -224,7 +225,7 @@ def compiled_fortran(wrapper: str, interface: str, source: str, program: Path) -
 
 @INTERFACES
 @pytest.mark.parametrize(("wrapper", "starter"), [("mpifort", "mpirun"), ("mpifort.mpich", DEBIAN)])
-def test_a_halo_of_fortran_is_counted(
+def test_a_fortran_halo_exchange_is_counted(
     interface: str, wrapper: str, starter: str, tmp_path: Path
 ) -> None:
     program = compiled_fortran(wrapper, interface, "halo.F90", tmp_path / "halo")
@@ -248,7 +249,7 @@ def test_a_halo_of_fortran_is_counted(
         ("mpifort.mpich", (DEBIAN,)),
     ],
 )
-def test_what_a_library_sends_itself_to_access_a_file_is_not_counted(
+def test_internal_messages_of_file_access_are_not_counted(
     interface: str, wrapper: str, starter: tuple[str, ...], tmp_path: Path
 ) -> None:
     program = compiled_fortran(wrapper, interface, "files.F90", tmp_path / "files")
@@ -269,7 +270,7 @@ def test_what_a_library_sends_itself_to_access_a_file_is_not_counted(
     assert not (out / "uncounted.csv").exists()
 
 
-def test_time_sizes_communicators_and_waits_are_those_of_the_programs_calls(
+def test_time_sizes_communicators_and_waits_match_the_calls_of_the_program(
     every: Toolchain, tmp_path: Path
 ) -> None:
     out, program = tmp_path / "out", compiled(every, "uses.cpp", tmp_path)
@@ -316,7 +317,7 @@ def test_time_sizes_communicators_and_waits_are_those_of_the_programs_calls(
 
 
 @pytest.mark.parametrize("every", SPAWNING, indirect=True)
-def test_spawned_ranks_are_worlds_of_their_own(every: Toolchain, tmp_path: Path) -> None:
+def test_spawned_ranks_are_separate_worlds(every: Toolchain, tmp_path: Path) -> None:
     out, program = tmp_path / "out", compiled(every, "spawns.cpp", tmp_path)
 
     assert profiled("--out", out, "--", every.mpirun, "-n", 2, program) == 0
@@ -367,7 +368,7 @@ def test_sessions_without_a_world_are_counted(name: str, sessions: int, tmp_path
     ]
 
 
-def test_variables_that_a_user_passes_on_are_passed_on(
+def test_environment_variables_set_by_the_user_are_forwarded(
     toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = compiled(toolchain, "sends.cpp", tmp_path)
@@ -385,7 +386,7 @@ def test_variables_that_a_user_passes_on_are_passed_on(
 
 @pytest.mark.parametrize("name", ["system", DEBIAN])
 @pytest.mark.parametrize("how", ["kill", "abort", "fault", "exit"])
-def test_a_run_that_fails_keeps_what_was_counted(
+def test_a_failed_run_keeps_its_counts(
     how: str, name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     toolchain, out = toolchain_called(name), tmp_path / "out"
@@ -399,9 +400,7 @@ def test_a_run_that_fails_keeps_what_was_counted(
     assert "\npartial: " in capfd.readouterr().out
 
 
-def test_a_run_that_is_ended_from_outside_keeps_what_was_counted(
-    toolchain: Toolchain, tmp_path: Path
-) -> None:
+def test_a_terminated_run_keeps_its_counts(toolchain: Toolchain, tmp_path: Path) -> None:
     out, fifo = tmp_path / "out", tmp_path / "begun"
     program = compiled(toolchain, "dies.cpp", tmp_path)
     os.mkfifo(fifo)
@@ -418,7 +417,7 @@ def test_a_run_that_is_ended_from_outside_keeps_what_was_counted(
     ]
 
 
-def test_a_cache_with_a_blank_in_its_path_works(
+def test_a_cache_path_with_a_space_works(
     toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "a cache"))
@@ -431,16 +430,16 @@ def test_a_cache_with_a_blank_in_its_path_works(
     assert len(sent_in(out)) == 7
 
 
-def test_a_cache_that_the_loader_can_not_read_is_refused(toolchain: Toolchain) -> None:
+def test_a_cache_path_the_loader_cannot_handle_is_refused(toolchain: Toolchain) -> None:
     with pytest.raises(UserError, match=r"/a:b/counter\.so: .*\n.*HALOSCOPE_CACHE"):
         counter.environment(toolchain, Path("/a:b/counter.so"), Path("/out"))
 
 
-def test_a_programs_own_exit_code_is_told(toolchain: Toolchain, tmp_path: Path) -> None:
+def test_the_exit_code_of_the_program_is_returned(toolchain: Toolchain, tmp_path: Path) -> None:
     assert profiled("--out", tmp_path / "out", "--", toolchain.mpirun, "-n", 1, "false") == 1
 
 
-def test_what_failed_leaves_no_empty_folder(toolchain: Toolchain, tmp_path: Path) -> None:
+def test_a_failure_leaves_no_empty_folder(toolchain: Toolchain, tmp_path: Path) -> None:
     made, before = tmp_path / "made", tmp_path / "before"
     before.mkdir()
 
@@ -452,11 +451,11 @@ def test_what_failed_leaves_no_empty_folder(toolchain: Toolchain, tmp_path: Path
     assert [*tmp_path.iterdir()] == [before]
 
 
-def test_a_command_needs_no_dashes_before_it(toolchain: Toolchain, tmp_path: Path) -> None:
+def test_a_command_needs_no_double_dash(toolchain: Toolchain, tmp_path: Path) -> None:
     assert profiled("--out", tmp_path / "out", toolchain.mpirun, "-n", 1, "false") == 1
 
 
-def test_a_program_without_mpi_says_nothing(toolchain: Toolchain, tmp_path: Path) -> None:
+def test_a_program_without_mpi_produces_no_counts(toolchain: Toolchain, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--toolchain NAME"):
         profiled("--out", tmp_path / "out", "--", toolchain.mpirun, "-n", 1, "true")
 
@@ -468,12 +467,12 @@ def test_a_program_without_mpi_says_nothing(toolchain: Toolchain, tmp_path: Path
         (("--", "no-such-launcher", "-n", "2"), "no-such-launcher: "),
     ],
 )
-def test_what_can_be_no_command_is_refused(words: tuple[str, ...], why: str) -> None:
+def test_an_invalid_command_is_refused(words: tuple[str, ...], why: str) -> None:
     with pytest.raises(UserError, match=why):
         profiled(*words)
 
 
-def test_a_script_that_runs_another_librarys_program_ends_with_an_error(
+def test_a_script_that_uses_another_mpi_library_fails(
     toolchain: Toolchain, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     other, out = toolchain_called(DEBIAN), tmp_path / "out"
@@ -487,7 +486,7 @@ def test_a_script_that_runs_another_librarys_program_ends_with_an_error(
     assert not out.exists()
 
 
-def test_ranks_that_a_launcher_of_another_library_starts_alone_are_an_error(
+def test_ranks_started_separately_by_another_launcher_are_an_error(
     toolchain: Toolchain, tmp_path: Path
 ) -> None:
     source, program = tmp_path / "alone.cpp", tmp_path / "alone"
@@ -500,11 +499,11 @@ def test_ranks_that_a_launcher_of_another_library_starts_alone_are_an_error(
         profiled("--toolchain", "system", "--out", tmp_path / "out", "--", "sh", "-c", script)
 
 
-def test_a_named_library_and_another_ones_launcher_are_refused() -> None:
+def test_a_library_option_that_contradicts_the_launcher_is_refused() -> None:
     toolchain_called("system")
     toolchain_called(DEBIAN)
 
-    with pytest.raises(UserError, match="MPICH .* system is Open MPI"):
+    with pytest.raises(UserError, match="MPICH .* system .*Open MPI"):
         launcher.toolchain_of([DEBIAN, "-n", "2", "x"], "system")
 
 
@@ -520,7 +519,7 @@ def test_a_named_library_and_another_ones_launcher_are_refused() -> None:
         ("mpiexec.hydra", "mpich"),
     ],
 )
-def test_every_name_of_a_launcher_is_known(word: str, family: str) -> None:
+def test_every_launcher_name_is_recognised(word: str, family: str) -> None:
     if shutil.which(word) is None:
         pytest.skip(f"no {word}: apt install openmpi-bin mpich")
 
@@ -531,7 +530,7 @@ def test_every_name_of_a_launcher_is_known(word: str, family: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["system", DEBIAN])
-def test_srun_starts_programs_of_the_library_that_they_are_linked_with(
+def test_srun_uses_the_library_the_program_is_linked_with(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toolchain, srun = toolchain_called(name), tmp_path / "srun"
@@ -545,7 +544,7 @@ def test_srun_starts_programs_of_the_library_that_they_are_linked_with(
         launcher.toolchain_of(["srun", "-n", "2", "true"])
 
 
-def test_a_launcher_that_is_not_there_is_told_from_a_program_that_is_not_there(
+def test_a_missing_launcher_is_distinguished_from_a_missing_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -554,7 +553,7 @@ def test_a_launcher_that_is_not_there_is_told_from_a_program_that_is_not_there(
     with pytest.raises(UserError, match=r"mpirun: .*\n.*toolchain add openmpi.*openmpi --"):
         launcher.toolchain_of(["mpirun", "-n", "2", "x"])
     monkeypatch.setattr(library, "available", lambda: [made_up(tmp_path)])
-    with pytest.raises(UserError, match=r"mpiexec: .*\n +run haloscope profile --toolchain mpich"):
+    with pytest.raises(UserError, match=r"mpiexec: .*\n.* profile --toolchain mpich"):
         launcher.toolchain_of(["mpiexec", "-n", "2", "x"])
 
 
@@ -566,7 +565,7 @@ def test_a_launcher_that_is_not_there_is_told_from_a_program_that_is_not_there(
         (["sh", "two.sh"], "openmpi"),
     ],
 )
-def test_the_launcher_is_found_behind_others_and_a_script_takes_the_one_in_path(
+def test_the_launcher_is_found_behind_wrappers_or_in_path_for_scripts(
     words: list[str], family: str
 ) -> None:
     if any(shutil.which(word) is None for word in ("mpirun.mpich", "mpirun")):
@@ -574,7 +573,7 @@ def test_the_launcher_is_found_behind_others_and_a_script_takes_the_one_in_path(
     assert launcher.toolchain_of(words).family == family
 
 
-def test_a_program_by_itself_is_of_the_library_that_it_is_linked_with(tmp_path: Path) -> None:
+def test_a_program_without_a_launcher_uses_its_linked_library(tmp_path: Path) -> None:
     toolchain = toolchain_called(DEBIAN)
     program = compiled(toolchain, "sends.cpp", tmp_path)
     assert launcher.toolchain_of([str(program)]).version == toolchain.version
@@ -608,11 +607,11 @@ def openmpi() -> Toolchain:
         (["./own", "mpirun", "x"], ["./own", "mpirun", "x"]),
     ],
 )
-def test_open_mpi_is_told_to_pass_the_counter_on(words: list[str], expected: list[str]) -> None:
+def test_open_mpi_is_told_to_export_the_counter(words: list[str], expected: list[str]) -> None:
     assert launcher.passed_on(words, openmpi(), OURS) == (expected, OURS)
 
 
-def test_a_users_list_of_variables_is_made_longer() -> None:
+def test_the_variable_list_of_the_user_is_extended() -> None:
     given = {**OURS, "OMPI_MCA_mca_base_env_list": "A=1;B"}
 
     words, variables = launcher.passed_on(["mpirun", "x"], openmpi(), given)
@@ -621,7 +620,7 @@ def test_a_users_list_of_variables_is_made_longer() -> None:
     assert variables["OMPI_MCA_mca_base_env_list"] == "A=1;B;LD_PRELOAD;HALOSCOPE_PROFILE"
 
 
-def test_other_launchers_pass_on_all_variables() -> None:
+def test_other_launchers_export_all_variables() -> None:
     assert launcher.passed_on(["mpirun", "x"], made_up(), OURS) == (["mpirun", "x"], OURS)
 
 
@@ -636,7 +635,7 @@ def made_up(prefix: Path | None = None) -> Toolchain:
 
 
 @pytest.mark.parametrize(("number", "is_refused"), [("40", True), ("12", False)])
-def test_a_program_of_another_mpi_library_is_refused(
+def test_a_program_linked_with_another_mpi_library_is_refused(
     number: str, is_refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bin").mkdir()
@@ -646,16 +645,17 @@ def test_a_program_of_another_mpi_library_is_refused(
     linked_with(monkeypatch, number)
     monkeypatch.setattr(library, "available", lambda: [made_up(tmp_path)])
     command = [str(starter), "-n", "2", "sh"]
-    why = r"sh .* Open MPI's libmpi.so.40, .* MPICH 5.0.2\n.*family openmpi"
+    why = ("sh ", " Open MPI's libmpi.so.40, ", " MPICH 5.0.2\n", "family openmpi")
 
     if is_refused:
-        with pytest.raises(UserError, match=why):
+        with pytest.raises(UserError) as refused:
             launcher.toolchain_of(command)
+        assert shows(str(refused.value), *why)
     else:
         assert launcher.toolchain_of(command) == made_up(tmp_path)
 
 
-def test_a_library_that_was_added_is_found_by_its_launcher_and_its_program(
+def test_an_added_library_is_found_by_its_launcher_and_its_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin")

@@ -49,7 +49,7 @@ def sent(phase: str, to: int, calls: int, size: int, group: int = 0) -> list[obj
     return ["to", phase, "message", group, to, calls, size]
 
 
-def test_counts_of_all_ranks_are_put_together(tmp_path: Path) -> None:
+def test_counts_of_all_ranks_are_combined(tmp_path: Path) -> None:
     write(tmp_path, 0, 2, [sent("halo", 1, 2, 16), sent("rest", 1, 1, 100)])
     write(tmp_path, 1, 2, [sent("halo", 0, 1, 8), ["from", "halo", "one-sided", 0, 0, 1, 4]])
 
@@ -62,7 +62,7 @@ def test_counts_of_all_ranks_are_put_together(tmp_path: Path) -> None:
     assert not found.is_partial
 
 
-def test_a_rank_that_says_nothing_is_named(tmp_path: Path) -> None:
+def test_a_rank_without_counts_is_named(tmp_path: Path) -> None:
     write(tmp_path, 0, 3, [])
     write(tmp_path, 2, 3, [], ended=False)
 
@@ -72,7 +72,7 @@ def test_a_rank_that_says_nothing_is_named(tmp_path: Path) -> None:
     assert found.hosts == ("a", None, "a")
 
 
-def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+def test_a_truncated_line_is_skipped(tmp_path: Path) -> None:
     path = write(tmp_path, 0, 1, [sent("halo", 0, 1, 8)], ended=False)
     with path.open("a") as file:
         file.write('["to","ha')
@@ -83,7 +83,7 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
     assert found.unended == (0,)
 
 
-def test_jobs_are_worlds_in_the_order_of_their_beginning(tmp_path: Path) -> None:
+def test_jobs_become_worlds_in_order_of_start(tmp_path: Path) -> None:
     write(tmp_path, 0, 2, [sent("late", 1, 1, 1)], job="b", time=2)
     write(tmp_path, 0, 2, [sent("early", 1, 1, 1)], job="a", time=1)
     write(tmp_path, 1, 2, [sent("late", 0, 1, 1)], job="b", time=2)
@@ -97,7 +97,7 @@ def test_jobs_are_worlds_in_the_order_of_their_beginning(tmp_path: Path) -> None
     ]
 
 
-def test_a_launch_without_a_name_ends_where_a_rank_comes_again(tmp_path: Path) -> None:
+def test_an_unnamed_launch_ends_when_a_rank_repeats(tmp_path: Path) -> None:
     for time, phase in ((1, "first"), (2, "second")):
         for rank in range(2):
             write(tmp_path, rank, 2, [sent(phase, 1 - rank, 1, 1)], time=time)
@@ -105,7 +105,7 @@ def test_a_launch_without_a_name_ends_where_a_rank_comes_again(tmp_path: Path) -
     assert [one.phases for one in traffic.read(tmp_path)] == [["first"], ["second"]]
 
 
-def test_programs_that_run_alone_are_told_from_ranks(tmp_path: Path) -> None:
+def test_programs_without_a_launcher_are_distinguished_from_ranks(tmp_path: Path) -> None:
     for _ in range(2):
         write(tmp_path, 0, 1, [], launched=2)
 
@@ -113,7 +113,7 @@ def test_programs_that_run_alone_are_told_from_ranks(tmp_path: Path) -> None:
         traffic.read(tmp_path)
 
 
-def test_programs_that_were_started_alone_are_worlds(tmp_path: Path) -> None:
+def test_separately_started_programs_are_separate_worlds(tmp_path: Path) -> None:
     for _ in range(2):
         write(tmp_path, 0, 1, [])
 
@@ -127,7 +127,7 @@ def spawned(*marks: str) -> dict[str, object]:
     return {"group": 1, "size": 1, "spawned": [*marks], "root": 0, "ranks": [0]}
 
 
-def test_a_spawned_world_is_known_by_what_both_sides_saw(tmp_path: Path) -> None:
+def test_a_spawned_world_is_identified_by_both_sides(tmp_path: Path) -> None:
     write(tmp_path, 0, 2, [], job="a")
     write(tmp_path, 1, 2, [sent("go", 0, 1, 8, group=1)], SPAWNS, job="a")
     write(tmp_path, 0, 1, [sent("back", 0, 1, 4, group=1)], spawned("mark-1"), job="b", time=1)
@@ -141,7 +141,7 @@ def test_a_spawned_world_is_known_by_what_both_sides_saw(tmp_path: Path) -> None
     assert parent.outside() == {(Rank(1, 1), Rank(2, 0)): Sent(1, 8)}
 
 
-def test_a_world_that_only_receives_called_mpi(tmp_path: Path) -> None:
+def test_a_world_that_only_receives_counts_as_calling_mpi(tmp_path: Path) -> None:
     write(tmp_path, 0, 1, [], job="a")
     write(tmp_path, 0, 1, [["time", "all", "Recv", 0, 0, 3, 100]], job="b", time=1)
 
@@ -152,7 +152,7 @@ def test_a_world_that_only_receives_called_mpi(tmp_path: Path) -> None:
     assert "no rank called" not in traffic.summary(receiver)
 
 
-def test_which_world_was_spawned_is_not_guessed(tmp_path: Path) -> None:
+def test_an_ambiguous_spawned_world_is_not_guessed(tmp_path: Path) -> None:
     write(tmp_path, 0, 2, [], job="a")
     write(tmp_path, 1, 2, [sent("go", 0, 1, 8, group=1)], SPAWNS, job="a")
     for job in ("b", "c"):
@@ -164,7 +164,7 @@ def test_which_world_was_spawned_is_not_guessed(tmp_path: Path) -> None:
     assert [one.spawned_by for one in children] == [None, None]
 
 
-def test_worlds_that_met_at_a_port_are_known(tmp_path: Path) -> None:
+def test_worlds_connected_through_a_port_are_identified(tmp_path: Path) -> None:
     def met(how: str, port: str) -> dict[str, object]:
         return {"group": 1, "size": 2, how: port, "root": 0, "ranks": [0, 1]}
 

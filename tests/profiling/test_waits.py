@@ -71,17 +71,17 @@ def test_a_receive_waits_until_its_message_is_sent() -> None:
     assert (waits.messages, waits.of_messages) == (2, 2)
 
 
-def test_a_send_that_blocks_waits_until_it_is_received() -> None:
+def test_a_blocking_send_waits_until_it_is_received() -> None:
     waits = found([[send(1, 1, 3.5)], [receive(0, 3, 4)]])
 
     assert seconds(waits) == {(LATE_RECEIVER, "Send", 0): 2}
 
 
-def test_a_send_that_ended_before_it_was_received_did_not_wait() -> None:
+def test_a_send_that_ended_before_its_receive_did_not_wait() -> None:
     assert seconds(found([[send(1, 1, 2.5)], [receive(0, 3, 4)]])) == {}
 
 
-def test_messages_match_by_tag_in_the_order_in_which_they_were_begun() -> None:
+def test_messages_match_by_tag_in_order_of_start() -> None:
     late = receive(0, 2, 6, function="Waitall", tag=7, posted=1.5)
     early = receive(0, 2, 6, function="Waitall", tag=7, posted=1)
     other = receive(0, 1, 9, tag=8)
@@ -94,7 +94,7 @@ def test_messages_match_by_tag_in_the_order_in_which_they_were_begun() -> None:
     assert {one.function: waits.calls[one] for one in waits.calls} == {"Waitall": 1, "Recv": 1}
 
 
-def test_a_call_that_sends_and_receives_waits_at_one_time_for_one_of_them() -> None:
+def test_a_sendrecv_call_waits_for_one_side_at_a_time() -> None:
     both = [
         send(1, 0, 6, function="Waitall", posted=0),
         receive(1, 0, 6, function="Waitall", posted=0),
@@ -106,7 +106,7 @@ def test_a_call_that_sends_and_receives_waits_at_one_time_for_one_of_them() -> N
     assert seconds(waits)[LATE_RECEIVER, "Waitall", 0] == 3
 
 
-def test_ranks_wait_in_an_operation_for_those_whose_data_they_need() -> None:
+def test_ranks_wait_in_a_collective_for_the_ranks_they_depend_on() -> None:
     waits = found(
         [
             [together("Barrier", 1, 4), together("Bcast", 8, 9, 0), together("Reduce", 10, 13, 0)],
@@ -123,7 +123,7 @@ def test_ranks_wait_in_an_operation_for_those_whose_data_they_need() -> None:
     assert (waits.collectives, waits.of_collectives) == (6, 6)
 
 
-def test_an_operation_that_ended_before_others_began_did_not_wait_for_them() -> None:
+def test_a_collective_that_ended_before_others_began_did_not_wait() -> None:
     waits = found(
         [[together("Barrier", 1, 2)], [together("Barrier", 3, 4)]],
         comm=Communicator("MPI_COMM_WORLD", (0, 1)),
@@ -144,7 +144,7 @@ RECEIVED_LATE = ([send(1, 3, 3.1)], [receive(0, 1, 3.5)])
         (([send(1, 3, 3.1)] * 2, [receive(0, 1, 3.5)]), {}, "MPI_Mrecv"),
     ],
 )
-def test_waits_that_can_not_be_told_are_absent(
+def test_undeterminable_waits_are_absent_with_a_reason(
     events: Sequence[Sequence[Event]], more: dict[str, Any], why: str
 ) -> None:
     waits = found(events, **more)
@@ -154,14 +154,14 @@ def test_waits_that_can_not_be_told_are_absent(
     assert any(why in reason for reason in waits.reasons)
 
 
-def test_what_came_before_the_last_event_that_was_kept_is_told() -> None:
+def test_waits_before_a_truncated_trace_are_reported() -> None:
     waits = found([[send(1, 3, 3.1)], [receive(0, 1, 3.5), receive(0, 4, 5)]],
                  said={0: {"events_until": 0}})  # fmt: skip
 
     assert seconds(waits) == {(LATE_SENDER, "Recv", 1): 2}
 
 
-def test_one_rank_is_singular() -> None:
+def test_one_rank_is_printed_in_the_singular() -> None:
     assert str(Communicator("", (0,))) == "other communicator (1 rank)"
     assert str(Communicator("split", (0,))) == "split (rank 0)"
     assert str(Communicator("split", tuple(range(9)))) == "split (9 ranks from rank 0)"

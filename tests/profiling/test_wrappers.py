@@ -38,7 +38,7 @@ def found() -> dict[str, Function]:
     return {one.name: one for one in wrappers.functions(HEADER)}
 
 
-def test_prototypes_are_read() -> None:
+def test_prototypes_are_parsed() -> None:
     functions = found()
 
     assert functions["MPI_Finalize"].parameters == ()
@@ -52,7 +52,7 @@ def test_prototypes_are_read() -> None:
     assert not any(name.startswith("PMPI") for name in functions)
 
 
-def test_what_a_function_moves_is_that_of_its_blocking_form() -> None:
+def test_a_nonblocking_function_moves_the_data_of_its_blocking_form() -> None:
     functions = found()
 
     assert functions["MPI_Iallgatherv_c"].moves == wrappers.MOVES["Allgatherv"]
@@ -60,7 +60,7 @@ def test_what_a_function_moves_is_that_of_its_blocking_form() -> None:
     assert functions["MPI_Finalize"].moves is None
 
 
-def test_a_function_that_is_not_known_is_named() -> None:
+def test_an_unknown_function_is_named() -> None:
     functions = found()
 
     assert functions["MPIX_Teleport"].moves == UNCOUNTED
@@ -76,7 +76,7 @@ def test_a_function_that_is_not_known_is_named() -> None:
         "mpirun.mpich",
     ],
 )
-def test_every_function_of_a_library_that_moves_data_is_counted_or_named(
+def test_every_communication_function_of_a_library_is_counted_or_named(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(CACHE))

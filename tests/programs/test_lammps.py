@@ -82,7 +82,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("MPI v5.0: MPICH Version:      5.0.2", "this LAMMPS was built without MPI"),
     ],
 )
-def test_a_lammps_that_lacks_something_is_named(
+def test_a_lammps_without_a_required_feature_is_named(
     bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str, why: str
 ) -> None:
     instead = "MPI v1.0: LAMMPS MPI STUBS for LAMMPS" if lacks.startswith("MPI") else ""
@@ -95,7 +95,7 @@ def test_a_lammps_that_lacks_something_is_named(
     assert "haloscope toolchain add lammps" in str(found.lacking)
 
 
-def test_a_lammps_that_has_all_can_be_used(
+def test_a_complete_lammps_is_accepted(
     bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = lmp(tmp_path, HELP)
@@ -107,7 +107,7 @@ def test_a_lammps_that_has_all_can_be_used(
     assert found.needs == {"lmp": path, "bench": bench}
 
 
-def test_where_no_lammps_is_how_to_get_one_is_told(bench: Path) -> None:
+def test_a_missing_lammps_error_explains_the_installation(bench: Path) -> None:
     why = str(needs.ready(PROGRAM, FAKE).lacking)
 
     assert why.startswith("lmp ") and "haloscope toolchain add lammps" in why
@@ -132,7 +132,7 @@ def said(text: str, steps: int = 100) -> Answer:
     return answer(PROGRAM.said, text, Asked(params, 4, 1, references))
 
 
-def test_a_log_becomes_a_step_with_its_sections() -> None:
+def test_a_log_becomes_a_step_with_sections() -> None:
     found = said(LOG.format(total="25356.2057", ranks=4))
 
     assert (found.outcome, found.reason) == ("ok", None)
@@ -164,7 +164,7 @@ def test_a_log_becomes_a_step_with_its_sections() -> None:
          "phase Kspace"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_log_is_told(text: str, outcome: str, reason: str) -> None:
+def test_a_malformed_log_is_reported(text: str, outcome: str, reason: str) -> None:
     found = said(text)
 
     assert found.outcome == outcome and reason in str(found.reason)

@@ -22,7 +22,7 @@ def said(text: str, toml: str = TOML, **asked: Any) -> Answer:
     return answer(program, text, Asked(**given))
 
 
-def test_a_good_output_is_a_records_content() -> None:
+def test_a_valid_output_becomes_the_content_of_a_record() -> None:
     found = said(GOOD)
 
     assert (found.outcome, found.reason) == ("ok", None)
@@ -63,14 +63,14 @@ def test_a_good_output_is_a_records_content() -> None:
         ("error 1e-3", "error 0.2", "wrong", "error is 0.2"),
     ],
 )
-def test_what_is_no_answer_is_told(before: str, after: str, outcome: str, reason: str) -> None:
+def test_invalid_results_are_reported(before: str, after: str, outcome: str, reason: str) -> None:
     assert before in GOOD
     found = said(GOOD.replace(before, after))
 
     assert found.outcome == outcome and reason in str(found.reason)
 
 
-def test_a_time_beyond_all_numbers_is_none() -> None:
+def test_a_non_finite_time_is_rejected() -> None:
     found = said(
         GOOD.replace("time 16", "time 1e308"), TOML.replace('unit = "ms"', 'unit = "h"', 1)
     )
@@ -78,7 +78,7 @@ def test_a_time_beyond_all_numbers_is_none() -> None:
     assert found.outcome == "failed" and "1e308" in str(found.reason)
 
 
-def test_an_empty_output_says_so() -> None:
+def test_an_empty_output_is_reported() -> None:
     assert str(said("").reason).endswith("empty")
 
 
@@ -99,7 +99,7 @@ def test_an_empty_output_says_so() -> None:
         ),
     ],
 )
-def test_a_group_that_took_part_in_no_match_is_no_number(
+def test_an_unmatched_group_is_not_a_number(
     before: str, after: str, text: tuple[str, str], reason: str
 ) -> None:
     assert before in TOML
@@ -109,7 +109,7 @@ def test_a_group_that_took_part_in_no_match_is_no_number(
 
 
 @pytest.mark.parametrize("order", ["mean min max", "max min mean", "min mean max"])
-def test_times_of_a_phase_may_stand_in_any_order(order: str) -> None:
+def test_phase_times_may_be_in_any_order(order: str) -> None:
     values = {"min": "8", "mean": "16", "max": "24"}
     pattern = " ".join(f"(?P<{key}>\\S+)" for key in order.split())
     numbers = " ".join(values[key] for key in order.split())
@@ -123,7 +123,7 @@ def test_times_of_a_phase_may_stand_in_any_order(order: str) -> None:
     assert said(text.replace(" 16", " 7"), toml).outcome == "failed"
 
 
-def test_numbers_of_fortran_are_numbers() -> None:
+def test_fortran_number_formats_are_parsed() -> None:
     found = said(GOOD.replace("1e-3", "1.5D-03"))
 
     assert found.measured is not None and found.measured["result"] == {"error": 0.0015}
@@ -163,7 +163,7 @@ def of_a_log(text: str, reference: str = LOG) -> Answer:
     return said(text, LIKE_A_LOG, references={0: reference})
 
 
-def test_a_reference_is_read_as_the_output_is_and_compared_step_by_step() -> None:
+def test_a_reference_is_parsed_like_the_output_and_compared_per_step() -> None:
     assert of_a_log(LOG).outcome == "ok"
     (checked,) = of_a_log(LOG).checked
     assert checked.startswith("energy ") and checked.endswith("(3 values)")
@@ -174,21 +174,21 @@ def test_a_reference_is_read_as_the_output_is_and_compared_step_by_step() -> Non
     assert checked.endswith("(1 of 2 values)")
 
 
-def test_a_reference_that_differs_is_a_wrong_answer() -> None:
+def test_a_different_reference_is_a_wrong_answer() -> None:
     found = of_a_log(LOG.replace("-51", "-51.1"))
 
     assert found.outcome == "wrong"
     assert all(number in str(found.reason) for number in ("-5.11,", "-5.1 ", "0.0051"))
 
 
-def test_no_common_step_is_a_wrong_answer() -> None:
+def test_the_lack_of_a_common_step_is_a_wrong_answer() -> None:
     found = of_a_log(LOG.replace("step ", "step 7"))
 
     assert found.outcome == "wrong"
     assert "energy" in str(found.reason)
 
 
-def test_values_without_a_number_each_can_not_be_verified() -> None:
+def test_non_numeric_values_cannot_be_verified() -> None:
     found = of_a_log(LOG.replace(" energy -52", ""))
 
     assert found.outcome == "wrong"
@@ -198,7 +198,7 @@ def test_values_without_a_number_each_can_not_be_verified() -> None:
     assert re.search(r"reference .*2 of energy.*3 of step", str(found.reason))
 
 
-def test_a_reference_without_what_may_be_absent_is_told() -> None:
+def test_a_reference_without_optional_values_is_reported() -> None:
     toml = LIKE_A_LOG.replace('per = "atoms"', 'per = "atoms"\nabsent = "if it is not asked for"')
     found = said(LOG, toml, references={0: LOG.replace("energy", "heat")})
 
@@ -206,7 +206,7 @@ def test_a_reference_without_what_may_be_absent_is_told() -> None:
     assert re.search("reference .*no energy", str(found.reason))
 
 
-def test_a_reference_that_is_cut_off_is_told() -> None:
+def test_a_truncated_reference_is_reported() -> None:
     found = of_a_log(LOG, "atoms 10\n")
 
     assert found.outcome == "failed"

@@ -106,7 +106,7 @@ def points(toml: str, text: str) -> list[Any]:
     return [*found.measured["points"]]
 
 
-def test_osu_latency_is_a_time_a_size() -> None:
+def test_osu_latency_gives_a_time_per_size() -> None:
     found = said(LATENCY, OSU_LATENCY).measured or {}
 
     assert [one["size_bytes"] for one in found["points"]] == [1, 2, 4, 1024]
@@ -121,14 +121,14 @@ def test_osu_latency_is_a_time_a_size() -> None:
     assert found["times_s"] == [pytest.approx(1.47e-6)]
 
 
-def test_a_bandwidth_alone_is_the_time_of_its_bytes() -> None:
+def test_a_bandwidth_is_converted_to_the_time_of_its_bytes() -> None:
     first, last = points(BANDWIDTH, OSU_BW)
 
     assert first["times_s"] == [pytest.approx(0.25e-6)]
     assert last["times_s"] == [pytest.approx(1e-4)]
 
 
-def test_imb_names_what_it_times_above_the_lines() -> None:
+def test_imb_benchmarks_are_named_by_their_heading() -> None:
     found = points(PINGPONG, IMB_PINGPONG)
 
     values = [(one["operation"], one["size_bytes"], one["result"]) for one in found]
@@ -141,7 +141,7 @@ def test_imb_names_what_it_times_above_the_lines() -> None:
     assert found[2]["times_s"] == [pytest.approx(400e-6)]
 
 
-def test_the_time_of_a_collective_is_the_slowest_ranks() -> None:
+def test_the_time_of_a_collective_is_that_of_the_slowest_rank() -> None:
     none, four = points(COLLECTIVE, IMB_ALLREDUCE)
 
     assert (none["operation"], none["bytes"]) == ("Allreduce", 0.0)
@@ -149,7 +149,7 @@ def test_the_time_of_a_collective_is_the_slowest_ranks() -> None:
     assert four["result"] == {"t_min": 1.32}
 
 
-def test_netpipe_has_both_in_one_line() -> None:
+def test_netpipe_lines_have_time_and_bandwidth() -> None:
     found = points(NETPIPE, NETPIPE_LINES)
 
     assert [(one["size_bytes"], one["times_s"][0]) for one in found] == [
@@ -158,7 +158,7 @@ def test_netpipe_has_both_in_one_line() -> None:
     ]
 
 
-def test_a_size_that_comes_again_is_a_repetition() -> None:
+def test_a_repeated_size_is_a_repetition() -> None:
     found = said(LATENCY, "8 1\n16 2\n8 3\n16 6\n8 5\n").measured or {}
 
     assert [one["times_s"] for one in found["points"]] == [
@@ -179,7 +179,7 @@ def test_a_size_that_comes_again_is_a_repetition() -> None:
         (PINGPONG, "  1  10  0.5  0.1\n", "operation"),
     ],
 )
-def test_what_is_no_point_is_told(toml: str, text: str, reason: str) -> None:
+def test_malformed_points_are_reported(toml: str, text: str, reason: str) -> None:
     found = said(toml, text)
 
     assert found.outcome == "failed" and reason in str(found.reason)
@@ -194,9 +194,7 @@ def test_what_is_no_point_is_told(toml: str, text: str, reason: str) -> None:
         (HEAD + "[points]\npattern = '^(?P<size>\\d+) (?P<time>\\S+)'\n", "8 nan\n", 8),
     ],
 )
-def test_a_size_without_a_time_leaves_the_others_and_is_named(
-    toml: str, line: str, size: int
-) -> None:
+def test_a_size_without_a_time_is_skipped_and_named(toml: str, line: str, size: int) -> None:
     found = said(toml, f"4 2.0\n{line}16 4.0\n")
 
     assert (found.outcome, found.reason) == ("ok", None)
@@ -207,7 +205,7 @@ def test_a_size_without_a_time_leaves_the_others_and_is_named(
     assert (lost["size_bytes"], lost["operation"], lost["line"]) == (size, None, line.strip())
 
 
-def test_lines_without_a_time_are_warned_of_by_size() -> None:
+def test_lines_without_a_time_cause_a_warning_with_the_size() -> None:
     lost = {"size_bytes": 8, "operation": None, "line": "8 0.00", "why": "invalid time"}
     raws = [
         {**one, "program": {**USED, "untimed": [lost] * (k > 0)}}
@@ -237,7 +235,7 @@ def test_lines_without_a_time_are_warned_of_by_size() -> None:
         ("[points]\npattern = '(?P<size>x)(?P<time>x)'\nsize_unit = ''", "size_unit"),
     ],
 )
-def test_a_file_that_can_t_be_meant_is_refused(table: str, why: str) -> None:
+def test_an_inconsistent_program_file_is_refused(table: str, why: str) -> None:
     with pytest.raises(ValidationError, match=re.escape(why)):
         ProgramFile.model_validate(tomllib.loads(HEAD + table))
 
@@ -248,7 +246,7 @@ def printed(launch: int = 0, times_s: list[float] | None = None, **params: Any) 
     return record("theirs", params, times_s or [1.0], **more)
 
 
-def test_points_are_swept_fitted_and_compared_as_ours_are() -> None:
+def test_points_are_swept_fitted_and_compared_like_native_kernels() -> None:
     (case,) = cases([swept(launch) for launch in range(3)])
 
     assert [point.size_bytes for point in sweep(case)] == [2**k for k in range(12)]
@@ -258,7 +256,7 @@ def test_points_are_swept_fitted_and_compared_as_ours_are() -> None:
     assert latency.estimate.value == pytest.approx(1.01e-6, rel=1e-3)
 
 
-def test_a_sweep_on_one_rank_is_of_no_messages() -> None:
+def test_a_sweep_on_one_rank_has_no_messages() -> None:
     raws = [{**swept(launch), "layout": {**swept()["layout"], "ranks": 1, "ppn": 1}}
             for launch in range(3)]  # fmt: skip
     (case,) = cases(raws)
@@ -277,7 +275,7 @@ def uneven(sizes: dict[int, list[int]]) -> list[Raw]:
     return raws
 
 
-def test_launches_without_a_size_do_not_vary_and_the_size_is_named() -> None:
+def test_launches_that_lack_a_size_are_comparable_and_the_size_is_named() -> None:
     raws = uneven({0: [2048, 1024], 1: [2048], 5: [2048], 6: [2048]})
     (case,) = cases(raws)
 
@@ -291,14 +289,14 @@ def test_launches_without_a_size_do_not_vary_and_the_size_is_named() -> None:
     assert case.lacking == {(None, 1024): 1, (None, 2048): 4}
 
 
-def test_launches_without_any_size_in_common_have_their_own_totals() -> None:
+def test_launches_without_common_sizes_have_separate_totals() -> None:
     odd, even = [1, 4, 16, 64, 256, 1024], [2, 8, 32, 128, 512, 2048]
     (case,) = cases(uneven({k: odd if k % 2 else even for k in range(8)}))
 
     assert len(case.times_s) == 8 and min(case.times_s) > 0
 
 
-def test_a_size_has_the_number_of_its_own_launches_in_every_file(tmp_path: Path) -> None:
+def test_each_size_reports_its_number_of_launches_in_every_file(tmp_path: Path) -> None:
     raws = uneven({0: [2048, 1], 1: [2048], 5: [2048], 6: [2048]})
     folder = write_folder(tmp_path, raws)
 
@@ -316,7 +314,7 @@ def test_a_size_has_the_number_of_its_own_launches_in_every_file(tmp_path: Path)
     assert [one.columns[-1].only_csv for one in (table, whole)] == [False, True]
 
 
-def test_once_names_the_sizes_that_its_totals_are_without(
+def test_once_names_the_sizes_missing_from_its_totals(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     lost = {"size_bytes": 2048, "operation": None, "line": "2048 0.00", "why": "invalid time"}
@@ -354,7 +352,7 @@ def in_elements(launch: int) -> Raw:
         ("kB", "0.0001", None),
     ],
 )
-def test_a_size_has_the_unit_of_its_file(unit: str, printed: str, size: int | None) -> None:
+def test_a_size_uses_the_unit_of_its_file(unit: str, printed: str, size: int | None) -> None:
     found = said(HEAD + ELEMENTS.replace("elements", unit), f"n = {printed}: 2.0 s\n")
 
     if size is None:
@@ -365,7 +363,7 @@ def test_a_size_has_the_unit_of_its_file(unit: str, printed: str, size: int | No
     assert point["bytes"] == (0.0 if unit == "elements" else size)
 
 
-def test_sizes_in_elements_are_shown_as_such_and_have_no_bandwidth(
+def test_sizes_in_elements_are_displayed_as_such_without_a_bandwidth(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     raws = [in_elements(launch) for launch in range(6)]
@@ -399,7 +397,7 @@ def test_sizes_in_elements_are_shown_as_such_and_have_no_bandwidth(
     assert "2,048 elements" in capsys.readouterr().out
 
 
-def test_times_that_fall_with_the_size_have_no_bandwidth() -> None:
+def test_decreasing_times_give_no_bandwidth() -> None:
     raws = [swept(launch) for launch in range(3)]
     for raw in raws:
         for one in raw["points"]:
@@ -430,14 +428,14 @@ def test_a_sweep_has_a_table_a_figure_and_models() -> None:
     assert build("pingpong", raws) == []
 
 
-def test_results_are_in_a_table_in_their_units() -> None:
+def test_results_are_listed_with_their_units() -> None:
     (table,) = build("results", [printed(launch) for launch in range(3)])
 
     assert [cell.value for cell in table.rows[0]][1:] == [pytest.approx(2.1e9), "fine", "1 0.5"]
     assert column(table, "speed")[0].text == "2.10 GFLOP/s"
 
 
-def test_a_kernel_that_no_table_names_has_its_results_in_their_units(
+def test_a_kernel_without_a_table_lists_its_results_with_units(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     declared = {"name": "round_s", "type": "real", "unit": "s", "minimum": 0, "maximum": None}
@@ -451,7 +449,7 @@ def test_a_kernel_that_no_table_names_has_its_results_in_their_units(
     assert build("results", [record("empty", {}, [1.0], result={"step_s": 1.0})]) == []
 
 
-def test_a_size_is_in_bytes_only_where_its_unit_says_so() -> None:
+def test_a_size_is_in_bytes_only_if_declared() -> None:
     (case,) = cases([printed(size=4096, points=4096)])
     (other,) = cases([{**printed(size=4096), "program": {**USED, "units": {}}}])
 
@@ -460,7 +458,7 @@ def test_a_size_is_in_bytes_only_where_its_unit_says_so() -> None:
     assert case.settings["size"] == other.settings["size"] == 4096
 
 
-def test_a_case_that_was_not_run_has_its_size_as_the_others() -> None:
+def test_an_unrun_case_prints_its_size_like_the_others() -> None:
     (run,) = cases([printed(size=4096)])
     planned = Planned("absent", "theirs", {**run.settings, "size": 8192}, 1)
     (missing,) = [one for one in group(run.launches, [planned]) if not one.launches]
@@ -469,7 +467,7 @@ def test_a_case_that_was_not_run_has_its_size_as_the_others() -> None:
 
 
 @pytest.mark.parametrize(("times_s", "warned"), [([1.0, 9.9], False), ([0.5, 5.0], True)])
-def test_times_of_one_launch_that_differ_tenfold_are_warned_of(
+def test_tenfold_differences_within_a_launch_cause_a_warning(
     times_s: list[float], warned: bool
 ) -> None:
     found = [*scattered(cases([printed(times_s=times_s)]), Context())]
@@ -477,7 +475,7 @@ def test_times_of_one_launch_that_differ_tenfold_are_warned_of(
     assert [one.caveats for one in found] == [(Caveat.SEVERAL_OPERATIONS,)] * warned
 
 
-def test_a_sweep_is_no_scatter_but_a_size_may_be() -> None:
+def test_a_sweep_cannot_be_a_scatter_plot_but_a_size_can() -> None:
     one = swept()
     one["points"] = [{**one["points"][0], "times_s": [1e-6, 2e-5]}, *one["points"][1:]]
 
@@ -485,11 +483,11 @@ def test_a_sweep_is_no_scatter_but_a_size_may_be() -> None:
     assert len([*scattered(cases([one]), Context())]) == 1
 
 
-def test_records_of_them_can_be_read() -> None:
+def test_their_records_are_readable() -> None:
     assert [wrong(one, Record) for one in (swept(), printed())] == [None, None]
 
 
-def test_a_study_of_a_program_may_ask_for_what_sweeps_have() -> None:
+def test_a_program_study_may_request_what_sweeps_provide() -> None:
     asked = [{"kind": kind} for kind in ("points", "results", "fits")]
     study = Study.model_validate({"title": "t", "runs": [{"kernel": "osu"}], "tables": asked})
 
@@ -497,7 +495,7 @@ def test_a_study_of_a_program_may_ask_for_what_sweeps_have() -> None:
     assert len([*unsuited(study, "mine.toml")]) == 2  # results: of any kernel without a table
 
 
-def test_results_are_compared_folder_by_folder() -> None:
+def test_results_are_compared_between_folders() -> None:
     first = cases([printed(launch) for launch in range(5)])
     second = cases([printed(launch + 10) for launch in range(5)])
     results = [table for table in compare_cases(first, second).tables if table.id == "results"]
@@ -523,7 +521,7 @@ def test_results_are_compared_folder_by_folder() -> None:
         ({"note": 4, "norms": [1.0, 0.5]}, ["different", "the same"]),
     ],
 )
-def test_texts_and_lists_are_the_same_or_different(
+def test_texts_and_lists_are_equal_or_different(
     result: Raw, verdicts: list[str], tmp_path: Path
 ) -> None:
     whole = {"note": "fine", "norms": [1.0, 0.5]}
@@ -546,7 +544,7 @@ def test_texts_and_lists_are_the_same_or_different(
     assert main(["compare", *map(str, folders)]) == (1 if unpaired else 0)
 
 
-def test_a_text_that_one_launch_prints_otherwise_is_different() -> None:
+def test_a_text_that_differs_in_one_launch_is_different() -> None:
     first = [{**printed(k), "result": {"note": "fine"}} for k in range(3)]
     second = [{**one, "result": {"note": note}} for one, note in zip(first, ("fine", "bad", "fine"),
               strict=True)]  # fmt: skip
@@ -559,7 +557,7 @@ def test_a_text_that_one_launch_prints_otherwise_is_different() -> None:
 @pytest.mark.parametrize(
     ("launches", "verdict"), [([0, 0], "the same"), ([1, 2], "too few launches")]
 )
-def test_results_that_do_not_differ_are_told_so(launches: list[int], verdict: str) -> None:
+def test_equal_results_are_reported_as_equal(launches: list[int], verdict: str) -> None:
     first = cases([{**printed(0), "launch": launch} for launch in range(2)])
     second = cases([{**printed(one), "launch": k} for k, one in enumerate(launches)])
 
@@ -569,7 +567,7 @@ def test_results_that_do_not_differ_are_told_so(launches: list[int], verdict: st
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_a_size_that_one_folder_lacks_is_named_and_no_agreement(
+def test_a_size_missing_in_one_folder_is_named_and_no_agreement(
     backwards: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     less = [{**one, "points": one["points"][:10]} for one in map(swept, range(8))]
@@ -593,7 +591,7 @@ def test_a_size_that_one_folder_lacks_is_named_and_no_agreement(
     assert ElementTree.parse(xml).getroot()[0].get("errors") == "2"
 
 
-def test_results_and_points_are_in_the_files_of_a_comparison(
+def test_comparison_files_contain_results_and_points(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, after = (
@@ -626,7 +624,7 @@ def given(job: str) -> Raw:
 
 
 @pytest.mark.parametrize(("jobs", "verdict"), [(1, UNDECIDED), (2, FEW_ALLOCATIONS), (4, "higher")])
-def test_the_allocation_is_the_unit_of_results_too(jobs: int, verdict: str) -> None:
+def test_results_are_compared_over_allocations_too(jobs: int, verdict: str) -> None:
     first, second = (
         cases([{**printed(k + more), "allocation": given(str(k % jobs))} for k in range(8)])
         for more in (0, 40)

@@ -28,7 +28,7 @@ def problems(folder: Path, toml: str) -> list[tuple[str, str, str]]:
     return [(one.where.removeprefix(file), one.what, one.remedy) for one in caught.value.problems]
 
 
-def test_parameters_are_resolved_with_their_defaults(tmp_path: Path) -> None:
+def test_parameters_are_completed_with_their_defaults(tmp_path: Path) -> None:
     program = read(tmp_path)
 
     assert program.resolved({}) == ({"n": 8, "fault": "none"}, [])
@@ -41,7 +41,7 @@ def test_parameters_are_resolved_with_their_defaults(tmp_path: Path) -> None:
     assert program.resolved({"fault": "-rf"})[1][0][0] == "fault"
 
 
-def test_what_is_not_finite_is_no_parameter(tmp_path: Path) -> None:
+def test_non_finite_parameters_are_refused(tmp_path: Path) -> None:
     real = '[parameters.x]\ntype = "real"\ndefault = 1\nminimum = 1_234_567e-6\n[output]'
     program = read(tmp_path, TOML.replace("[output]", real.replace("default = 1", "default = 2")))
 
@@ -107,7 +107,7 @@ def test_what_is_not_finite_is_no_parameter(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named(
+def test_invalid_keys_are_named(
     tmp_path: Path, before: str, after: str, where: str, what: str
 ) -> None:
     assert before in TOML
@@ -117,7 +117,7 @@ def test_what_is_wrong_is_named(
     assert any(one.replace(".#", "#") == place and what in words for one, words, _ in found)
 
 
-def test_the_hash_is_of_the_file_and_of_the_inputs_beside_it(tmp_path: Path) -> None:
+def test_the_hash_covers_the_file_and_its_inputs(tmp_path: Path) -> None:
     inputs = '[[inputs]]\nfile = "{folder}/deck"\n[[inputs]]\nfile = "data"\n'
     mine = put(tmp_path, toml=TOML + inputs)
     hashes: set[str] = set()
@@ -130,14 +130,14 @@ def test_the_hash_is_of_the_file_and_of_the_inputs_beside_it(tmp_path: Path) -> 
     assert len(hashes) == 4
 
 
-def test_names_in_braces_are_filled_in() -> None:
+def test_placeholders_are_substituted() -> None:
     values = {"n": 8, "x": 0.5, "name": "a b"}
 
     assert filled("-n={n} {{n}} {x} {name}", values) == "-n=8 {n} 0.5 a b"
     assert filled("{ {n} {other} {{n}}", values, known_alone=True) == "{ 8 {other} {{n}}"
 
 
-def test_ranks_are_shared_out_to_boxes_as_alike_as_can_be() -> None:
+def test_ranks_are_distributed_over_boxes_as_cubic_as_possible() -> None:
     assert [shares(ranks, 3) for ranks in (1, 2, 8, 12, 2197)] == [
         [1, 1, 1],
         [2, 1, 1],
@@ -151,5 +151,5 @@ def test_ranks_are_shared_out_to_boxes_as_alike_as_can_be() -> None:
 
 
 @pytest.mark.parametrize("folder", sorted(share("programs").iterdir()), ids=lambda path: path.name)
-def test_programs_that_came_with_haloscope_can_be_read(folder: Path) -> None:
+def test_shipped_programs_are_valid(folder: Path) -> None:
     assert load(Trusted(folder / "program.toml")).said.verify

@@ -18,11 +18,11 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "own"
 
 
-def test_what_came_with_haloscope_may_be_run() -> None:
+def test_shipped_programs_are_trusted() -> None:
     assert "lammps_rhodo" in trusted(())
 
 
-def test_the_named_ones_go_before_the_users_own_and_these_before_ours(
+def test_named_folders_precede_the_users_own_which_precede_shipped_ones(
     own: Path, tmp_path: Path
 ) -> None:
     mine, named = put(own, "lammps_rhodo"), put(tmp_path / "other", "lammps_rhodo")
@@ -32,7 +32,7 @@ def test_the_named_ones_go_before_the_users_own_and_these_before_ours(
     assert trusted([named / "program.toml"])["lammps_rhodo"].named
 
 
-def test_where_another_folder_may_be_put_in_its_place_nothing_is_run(own: Path) -> None:
+def test_a_folder_that_others_can_replace_is_not_trusted(own: Path) -> None:
     put(own)
     own.parent.chmod(0o1777)
     assert "theirs" in trusted(())
@@ -42,7 +42,7 @@ def test_where_another_folder_may_be_put_in_its_place_nothing_is_run(own: Path) 
         trusted(())
 
 
-def test_where_a_link_leads_to_an_open_folder_nothing_is_run(own: Path, tmp_path: Path) -> None:
+def test_a_link_to_a_world_writable_folder_is_not_trusted(own: Path, tmp_path: Path) -> None:
     there = put(tmp_path / "open")
     own.mkdir(parents=True, exist_ok=True)
     (own / "theirs").symlink_to(there)
@@ -54,7 +54,7 @@ def test_where_a_link_leads_to_an_open_folder_nothing_is_run(own: Path, tmp_path
 
 
 @pytest.mark.parametrize("open_", [".", "theirs", "theirs/program.toml"])
-def test_what_others_may_write_to_is_not_run(own: Path, open_: str) -> None:
+def test_files_writable_by_others_are_not_executed(own: Path, open_: str) -> None:
     put(own)
     (own / open_).chmod((own / open_).stat().st_mode | 0o022)
 
@@ -62,23 +62,23 @@ def test_what_others_may_write_to_is_not_run(own: Path, open_: str) -> None:
         trusted(())
 
 
-def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_programs_of_the_same_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="theirs"):
         trusted([put(tmp_path / "one"), put(tmp_path / "two")])
 
 
 @pytest.mark.parametrize("name", ["Mine", "my-solver", "1st"])
-def test_a_folder_that_can_be_no_kernels_name_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_folder_whose_name_is_no_valid_kernel_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match=f"'{name}'"):
         trusted([put(tmp_path, name)])
 
 
-def test_a_folder_without_a_file_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_program_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not found: .*program.toml"):
         trusted([tmp_path])
 
 
-def test_jobs_are_told_of_the_named_ones_alone(own: Path, tmp_path: Path) -> None:
+def test_jobs_receive_only_the_explicitly_named_folders(own: Path, tmp_path: Path) -> None:
     put(own, "mine")
     there = trusted([put(tmp_path)])
 
@@ -87,7 +87,7 @@ def test_jobs_are_told_of_the_named_ones_alone(own: Path, tmp_path: Path) -> Non
     assert options == ["--program", str(tmp_path / "theirs" / "program.toml")]
 
 
-def test_a_user_without_a_variable_has_a_folder_of_the_system(
+def test_without_the_variable_the_system_default_folder_is_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("HALOSCOPE_PROGRAMS")

@@ -35,7 +35,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return lines
 
 
-def test_an_attempt_is_what_its_record_says(file: Path) -> None:
+def test_an_attempt_matches_its_record(file: Path) -> None:
     given = {"site": "s", "scheduler": "slurm", "job": "7", "partition": None, "nodes": ["a"]}
     in_job = changed(poisson(256), allocation={**given, "switches": None, "restarts": 1})
     sweep = pingpong()
@@ -52,7 +52,7 @@ def test_an_attempt_is_what_its_record_says(file: Path) -> None:
     assert other.allocation is None
 
 
-def test_what_is_no_record_is_no_attempt(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_invalid_record_is_no_attempt(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Its launch is tried again, as a report leaves it out."""
     good = poisson(256)
     append(file, good)
@@ -62,7 +62,7 @@ def test_what_is_no_record_is_no_attempt(file: Path, caplog: pytest.LogCaptureFi
     assert f"{file}:2: skipped: times_s#1: invalid value -1.0" in caplog.text
 
 
-def test_attempts_take_a_small_part_of_the_memory_of_records(file: Path) -> None:
+def test_attempts_use_a_fraction_of_the_memory_of_records(file: Path) -> None:
     raws = quick(launches=60)
     for raw in raws:
         append(file, raw)
@@ -78,7 +78,7 @@ def test_attempts_take_a_small_part_of_the_memory_of_records(file: Path) -> None
     assert held(attempts) < held(read) / 3
 
 
-def test_of_a_folder_beside_lines_of_other_cases_are_not_even_parsed(
+def test_other_cases_of_a_neighbouring_folder_are_not_parsed(
     file: Path, parsed: list[bytes]
 ) -> None:
     selected, other = poisson(256), poisson(512)
@@ -90,7 +90,7 @@ def test_of_a_folder_beside_lines_of_other_cases_are_not_even_parsed(
 
 
 @pytest.mark.parametrize("reading", [attempts, read])
-def test_a_file_is_read_again_only_once_it_has_grown(
+def test_a_file_is_read_again_only_if_it_has_grown(
     file: Path, parsed: list[bytes], reading: Callable[[Path], Sequence[Attempt | Record]]
 ) -> None:
     """One command needs its records several times, and may have tens of thousands."""

@@ -48,7 +48,7 @@ def test_a_link_in_a_received_folder_is_refused(
 
 
 @pytest.mark.parametrize("name", [*FILES, *REPORTS])
-def test_a_pipe_is_refused_and_never_waited_for(
+def test_a_pipe_is_refused_without_waiting(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_folder(tmp_path / "received", quick(1))
@@ -60,7 +60,7 @@ def test_a_pipe_is_refused_and_never_waited_for(
     assert f"{folder / name}: " in capsys.readouterr().err
 
 
-def test_a_report_replaces_links_among_figures_and_tables(tmp_path: Path, outside: Path) -> None:
+def test_a_report_replaces_links_to_figures_and_tables(tmp_path: Path, outside: Path) -> None:
     folder, before = write_folder(tmp_path / "received", quick(1)), contents(outside)
     (folder / "tables").mkdir()
     (folder / "figures").mkdir()
@@ -75,7 +75,7 @@ def test_a_report_replaces_links_among_figures_and_tables(tmp_path: Path, outsid
     assert "precious" not in (folder / "report.md").read_text()
 
 
-def test_nothing_is_measured_into_a_file_with_a_second_name(tmp_path: Path, outside: Path) -> None:
+def test_measuring_into_a_hard_linked_file_is_refused(tmp_path: Path, outside: Path) -> None:
     (tmp_path / "received").mkdir()
     (tmp_path / "received" / "records.jsonl").hardlink_to(outside / "thesis.csv")
 
@@ -86,7 +86,7 @@ def test_nothing_is_measured_into_a_file_with_a_second_name(tmp_path: Path, outs
         pass
 
 
-def test_links_and_pipes_beside_a_folder_are_passed_over(tmp_path: Path) -> None:
+def test_links_and_pipes_in_neighbouring_folders_are_skipped(tmp_path: Path) -> None:
     (tmp_path / "real").touch()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     os.mkfifo(tmp_path / "pipe")
@@ -94,7 +94,7 @@ def test_links_and_pipes_beside_a_folder_are_passed_over(tmp_path: Path) -> None
     assert list(enclosed(sorted(tmp_path.iterdir()))) == [tmp_path / "real"]
 
 
-def test_words_of_records_name_no_file_elsewhere(tmp_path: Path) -> None:
+def test_record_text_never_names_files_elsewhere(tmp_path: Path) -> None:
     raws = [of_case(raw, kernel="../../../evil") for raw in quick(1)]
     folder = write_folder(tmp_path / "received", raws)
 
@@ -103,14 +103,14 @@ def test_words_of_records_name_no_file_elsewhere(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["received"]
 
 
-def test_a_file_that_can_not_be_replaced_stays_as_it_was(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_replaced_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "file").mkdir()
     with pytest.raises(OSError, match="directory"):
         write_whole(tmp_path / "file", "new")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_drafts_of_writers_that_were_killed_go_when_the_folder_is_held(tmp_path: Path) -> None:
+def test_temporary_files_of_killed_writers_are_removed_on_locking(tmp_path: Path) -> None:
     for name in ("plan.json.123.new", "report.html.99.new", "mine.new", "plan.json"):
         (tmp_path / name).touch()
 

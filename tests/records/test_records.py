@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noted import shows
 from recorded import case_id, quick
 
 from haloscope.errors import UserError
@@ -47,7 +48,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "records.jsonl"
 
 
-def test_what_is_appended_is_read(file: Path) -> None:
+def test_appended_records_are_read_back(file: Path) -> None:
     first, second = record(result={"error_max": 1e-6}, wall_s=2.5), record(launch=1, extra="kept")
     append(file, first)
     append(file, second)
@@ -59,7 +60,7 @@ def test_what_is_appended_is_read(file: Path) -> None:
     assert file.read_text().count("\n") == 2
 
 
-def test_a_record_is_on_disk_before_append_returns(
+def test_a_record_is_flushed_to_disk_before_append_returns(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced = []
@@ -68,11 +69,11 @@ def test_a_record_is_on_disk_before_append_returns(
     assert synced == [file.stat().st_size]
 
 
-def test_no_file_has_no_records(file: Path) -> None:
+def test_a_missing_file_has_no_records(file: Path) -> None:
     assert read(file) == []
 
 
-def test_a_cut_off_line_is_dropped_with_a_warning(
+def test_a_truncated_line_is_dropped_with_a_warning(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     append(file, record())
@@ -84,14 +85,14 @@ def test_a_cut_off_line_is_dropped_with_a_warning(
     assert line.startswith(f"{file}:2: ")
 
 
-def test_appending_after_a_cut_off_line_starts_anew(file: Path) -> None:
+def test_appending_after_a_truncated_line_starts_a_new_line(file: Path) -> None:
     append(file, record())
     file.write_bytes(file.read_bytes() + b'{"schema":1,"case":"c0f')
     append(file, record(launch=1))
     assert [json.loads(line)["launch"] for line in file.read_text().splitlines()] == [0, 1]
 
 
-def test_appending_after_a_whole_line_that_only_lacks_its_end_keeps_it(file: Path) -> None:
+def test_appending_keeps_a_complete_line_without_a_newline(file: Path) -> None:
     file.write_text(json.dumps(record()))
     append(file, record(launch=1))
     assert [one.launch for one in read(file)] == [0, 1]
@@ -122,7 +123,7 @@ def test_a_malformed_line_in_the_middle_is_named_and_skipped(
     assert missing[1:] == ["params", "layout", "toolchain", "clock", "outcome", "times_s"]
 
 
-def test_of_many_lines_that_are_no_records_the_first_are_named(
+def test_of_many_invalid_lines_only_the_first_are_named(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file.write_text("garbage\n" * 28)
@@ -131,7 +132,7 @@ def test_of_many_lines_that_are_no_records_the_first_are_named(
     assert len(caplog.messages) == 6
     assert caplog.messages[4].startswith(f"{file}:5: ")
     assert caplog.messages[5].startswith(f"{file}: 28 ")
-    assert no_records(file)[27] == "line 28: not a JSON object"
+    assert no_records(file)[27].split(": ") == ["line 28", "not a JSON object"]
 
 
 HUGE = "1" + "0" * 400
@@ -179,11 +180,11 @@ POINT: dict[str, Any] = {"size_bytes": 8, "operation": None, "result": {}, "step
         ),
         (
             {"result": good(error_max=-1)},
-            "result.error_max: invalid value -1, must be at most 1e-09",
+            ("result.error_max: invalid value -1, ", "at most 1e-09"),
         ),
         ({"result": good(error_max=None)}, "result.error_max: invalid value null"),
         ({"result": good(error_max="0")}, """result.error_max: invalid value "0\""""),
-        ({"result": good(error_max_bound=True)}, "must be at most true"),
+        ({"result": good(error_max_bound=True)}, " at most true"),
         ({"case": [1]}, "case: invalid value [1]"),
         ({"launch": -1}, "launch: invalid value -1"),
         ({"launch": 0.5}, "launch: invalid value 0.5"),
@@ -197,8 +198,11 @@ POINT: dict[str, Any] = {"size_bytes": 8, "operation": None, "result": {}, "step
         ({"changed": "all"}, """changed: invalid value "all\""""),
     ],
 )
-def test_what_is_no_record_is_left_out_by_file_and_line(
-    file: Path, caplog: pytest.LogCaptureFixture, damage: dict[str, Any], what: str
+def test_an_invalid_record_is_skipped_with_file_and_line(
+    file: Path,
+    caplog: pytest.LogCaptureFixture,
+    damage: dict[str, Any],
+    what: str | tuple[str, ...],
 ) -> None:
     lines = [json.dumps(one) for one in (record(), record(**damage), record(launch=1))]
     file.write_text("\n".join(lines) + "\n")
@@ -206,10 +210,11 @@ def test_what_is_no_record_is_left_out_by_file_and_line(
     assert [one.launch for one in read(file)] == [0, 1]
 
     (message,) = caplog.messages
-    assert message.startswith(f"{file}:2: ") and what in message
+    assert message.startswith(f"{file}:2: ")
+    assert shows(message, *((what,) if isinstance(what, str) else what))
 
 
-def test_an_answer_within_its_bound_and_one_without_are_read(file: Path) -> None:
+def test_answers_with_and_without_a_bound_are_read(file: Path) -> None:
     unbound = {"error_max": None, "error_max_bound": None}
     for launch, result in enumerate((good(), good(error_max=1e-9), unbound, {"error_max": 5})):
         append(file, record(launch=launch, result=result))
@@ -232,7 +237,7 @@ def test_an_answer_within_its_bound_and_one_without_are_read(file: Path) -> None
     ],
     ids=lambda text: text[:30],
 )
-def test_what_json_can_say_and_no_record_does_is_left_out(
+def test_json_that_is_no_valid_record_is_skipped(
     file: Path, caplog: pytest.LogCaptureFixture, old: str, new: str, what: str
 ) -> None:
     damaged = json.dumps(record()).replace(old, new).encode().replace(b"\\udcff", b"\xff")
@@ -246,7 +251,7 @@ def test_what_json_can_say_and_no_record_does_is_left_out(
 
 @pytest.mark.parametrize("depth", [51, 500, 900, 5000])
 @pytest.mark.parametrize(("begin", "end"), ["[]", ('{"a":', "}")])
-def test_no_depth_of_a_record_is_too_much(
+def test_deeply_nested_json_is_handled(
     file: Path, caplog: pytest.LogCaptureFixture, depth: int, begin: str, end: str
 ) -> None:
     deep = json.dumps(record(result={"a": 5})).replace(
@@ -260,12 +265,12 @@ def test_no_depth_of_a_record_is_too_much(
     assert line.startswith(f"{file}:1: ")
 
 
-def test_brackets_in_words_are_no_depth(file: Path) -> None:
+def test_brackets_in_strings_do_not_count_as_nesting(file: Path) -> None:
     append(file, record(reason="[" * 99 + "}{" * 99, outcome="failed", times_s=[]))
     assert len(read(file)) == 1
 
 
-def test_what_is_longer_than_any_record_is_left_out_and_not_kept_in_memory(
+def test_an_overlong_line_is_skipped_without_loading_it(
     file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(strict_json, "LENGTH_LIMIT", 2**21)
@@ -286,14 +291,14 @@ def test_what_is_longer_than_any_record_is_left_out_and_not_kept_in_memory(
     assert [one.launch for one in read(file)] == [0, 1]
 
 
-def test_a_plan_that_is_longer_than_any_is_refused(tmp_path: Path) -> None:
+def test_an_overlong_plan_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "plan.json").open("wb") as opened:
         opened.truncate(2**40)
     with pytest.raises(UserError, match=r"plan.json: .* 256 MiB"):
         strict_json.content(tmp_path / "plan.json")
 
 
-def test_a_record_of_other_settings_than_its_id_says_is_left_out(
+def test_a_record_whose_settings_contradict_its_id_is_skipped(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     other = record(params={"n": 16})
@@ -314,9 +319,7 @@ def test_a_record_of_other_settings_than_its_id_says_is_left_out(
         ({"ppn": 4, "threads": 1, "bind": "spread"}, "3671bf9a4baa"),
     ],
 )
-def test_threads_of_older_records_are_bound_as_processes(
-    layout: dict[str, Any], known: str
-) -> None:
+def test_older_records_bind_threads_like_processes(layout: dict[str, Any], known: str) -> None:
     """known: the id before threads had a binding of their own."""
     asked = Layout.recorded({"nodes": 1, "places": "cores", **layout})
     several = layout["threads"] > 1
@@ -326,7 +329,7 @@ def test_threads_of_older_records_are_bound_as_processes(
     assert (identity("stream", {}, other, "system", None) == known) is not several
 
 
-def test_ranks_that_do_not_lie_as_their_layout_says_are_left_out(
+def test_records_with_ranks_that_contradict_their_layout_are_skipped(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def with_layout(**changed: int) -> dict[str, Any]:
@@ -343,12 +346,12 @@ def test_ranks_that_do_not_lie_as_their_layout_says_are_left_out(
     assert "layout.ranks: invalid value 7" in ranks and "layout.tasks = 6 " in tasks
 
 
-def test_a_simulated_step_without_messages_takes_no_time(file: Path) -> None:
+def test_a_simulated_step_without_messages_may_take_zero_time(file: Path) -> None:
     append(file, record(clock="simulated", times_s=[0, 0.0]))
     assert [one.times_s for one in read(file)] == [[0, 0.0]]
 
 
-def test_no_damage_is_a_traceback(file: Path) -> None:
+def test_random_damage_never_causes_a_traceback(file: Path) -> None:
     lines = [json.dumps(one).encode() for one in quick(launches=1)]
     chance = random.Random(1)
     for _ in range(200):
@@ -362,7 +365,7 @@ def test_no_damage_is_a_traceback(file: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link", "link to nothing"])
-def test_what_is_no_ordinary_file_is_refused_without_waiting(file: Path, kind: str) -> None:
+def test_a_special_file_is_refused_without_waiting(file: Path, kind: str) -> None:
     if kind == "pipe":
         os.mkfifo(file)
     elif kind == "folder":
@@ -378,13 +381,13 @@ def test_what_is_no_ordinary_file_is_refused_without_waiting(file: Path, kind: s
     assert [one.where for one in caught.value.problems] == [str(file)]
 
 
-def test_the_latest_of_a_case_and_launch_counts() -> None:
+def test_the_latest_record_of_a_case_and_launch_counts() -> None:
     made = [record(outcome="failed"), record(launch=1), record(outcome="ok", wall_s=3.0)]
     outcomes = [(one.launch, one.outcome) for one in latest(map(Record.of, made))]
     assert outcomes == [(0, "ok"), (1, "ok")]
 
 
-def test_nothing_that_is_no_number_is_written(file: Path) -> None:
+def test_non_finite_numbers_are_never_written(file: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         append(file, record(wall_s=float("nan")))
 
@@ -401,9 +404,7 @@ def largest_file(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
-def test_a_record_that_can_not_be_written_whole_leaves_the_file_as_it_was(
-    file: Path, end: str
-) -> None:
+def test_a_failed_write_leaves_the_file_unchanged(file: Path, end: str) -> None:
     file.write_text(json.dumps(record()) + end)
     before = file.read_bytes()
 
@@ -416,13 +417,14 @@ def test_a_record_that_can_not_be_written_whole_leaves_the_file_as_it_was(
     assert [one.launch for one in read(file)] == [0, 1]
 
 
-def test_a_full_disk_costs_the_record_that_does_not_fit(small_disk: Path) -> None:
+def test_a_full_disk_loses_only_the_record_that_does_not_fit(small_disk: Path) -> None:
     file, numbers = small_disk / "records.jsonl", iter(range(9999))
 
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(OSError) as full:
         for launch in numbers:
             append(file, record(launch=launch))
 
+    assert full.value.errno == errno.ENOSPC
     kept = read(file)
     assert len(kept) > 9
     assert [one.launch for one in kept] == list(range(next(numbers) - 1))

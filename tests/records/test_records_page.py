@@ -31,15 +31,15 @@ params = { n = 8, fault = ["crash", "wrong"] }
 """
 
 
-def test_the_page_says_what_the_code_says() -> None:
+def test_the_page_matches_the_code() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/record_page.py"
 
 
-def test_every_field_is_described() -> None:
+def test_every_field_is_documented() -> None:
     assert {one.name for one in fields(Record)} - {"names", "more"} == {*described(Record)}
 
 
-def test_every_key_says_who_writes_it_and_what_it_means() -> None:
+def test_every_key_documents_its_writer_and_meaning() -> None:
     for path, owner, by in objects(Record):
         for name, (_, key) in described(owner).items():
             assert key.meaning and (key.by or by), f"{path}.{name}"
@@ -52,7 +52,7 @@ def lines(folder: Path) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize("on", ["local", "stampede2"])
-def test_records_have_the_keys_of_the_page_alone(
+def test_records_have_only_documented_keys(
     haloscope: Callable[..., int], study_file: Callable[[str], Path], tmp_path: Path, on: str
 ) -> None:
     haloscope("run", study_file(STUDY), "--out", tmp_path / "out", "--on", on)
@@ -79,7 +79,7 @@ def test_records_have_the_keys_of_the_page_alone(
         assert {*described(Record)} - {*record} <= late
 
 
-def test_a_key_that_nobody_described_is_found() -> None:
+def test_an_undocumented_key_is_found() -> None:
     strange = {"schema": 1, "new": 1, "layout": {"seen": [{"rank": 0, "moon": "full"}]}}
 
     assert unknown(strange) == ["new", "layout.seen.moon"]

@@ -33,7 +33,7 @@ def recorded() -> list[dict[str, Any]]:
     ]
 
 
-def test_every_repetition_is_a_row_without_loss(
+def test_every_repetition_becomes_a_lossless_row(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     raws = recorded()
@@ -73,7 +73,7 @@ def test_rows_of_another_kind_are_refused(tmp_path: Path) -> None:
         haloscope.load(write_folder(tmp_path, recorded()), rows="points")  # type: ignore[arg-type]
 
 
-def test_a_launch_is_a_row_with_its_results_and_a_sweep_one_per_size(tmp_path: Path) -> None:
+def test_a_launch_has_one_result_row_and_a_sweep_one_row_per_size(tmp_path: Path) -> None:
     raws = recorded()
     frame = haloscope.load(write_folder(tmp_path, raws))
 
@@ -118,7 +118,7 @@ def test_a_size_without_a_time_has_a_row_with_the_reason(tmp_path: Path) -> None
     assert (len(reasons), reasons.count("invalid time")) == (25, 2)
 
 
-def test_what_an_export_leaves_out_is_listed(
+def test_omissions_from_an_export_are_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_folder(tmp_path, [of_a_program(launch) for launch in range(2)])
@@ -166,7 +166,7 @@ def test_json_and_parquet_have_the_same_rows_and_schema(tmp_path: Path) -> None:
         assert one["case_id"] == other["case_id"]
 
 
-def test_columns_have_the_units_of_kernels_and_of_programs(tmp_path: Path) -> None:
+def test_columns_use_the_units_of_kernels_and_programs(tmp_path: Path) -> None:
     used = {**USED, "units": {"pressure": "Pa"}}
     found = {"pressure": 2.5}
     own = record("mine", {"size": 8, "host": "a"}, [1.0], result=found, program=used)
@@ -197,7 +197,7 @@ def test_values_of_several_types_become_text(tmp_path: Path) -> None:
         (["results", "--to", "csv", "-o", "lacking/rows.csv"], "lacking/rows.csv"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(
+def test_an_impossible_export_is_refused(
     words: list[str],
     expected: str,
     tmp_path: Path,

@@ -27,7 +27,7 @@ KEYS = st.sampled_from(["n", "m", "a b", "case", '"', "\u00e4"])
 OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
 
 
-def test_equal_values_of_a_case_are_one_object_after_reading(tmp_path: Path) -> None:
+def test_equal_values_of_a_case_share_one_object_after_reading(tmp_path: Path) -> None:
     raws = [poisson(64, launch=k) for k in range(3)]
     first, second, third = read(write_folder(tmp_path, raws) / "records.jsonl")
 
@@ -36,7 +36,7 @@ def test_equal_values_of_a_case_are_one_object_after_reading(tmp_path: Path) -> 
     assert first.times_s != second.times_s
 
 
-def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+def test_records_are_read_back_unchanged(tmp_path: Path) -> None:
     raws = [*quick(3), *quick(2)]
 
     read_again = read(write_folder(tmp_path, raws) / "records.jsonl")
@@ -49,7 +49,7 @@ def lines(*raws: Any, **how: Any) -> list[bytes]:
 
 
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
-def test_values_of_other_types_stay_apart(separators: tuple[str, str]) -> None:
+def test_values_of_different_types_are_not_shared(separators: tuple[str, str]) -> None:
     sharing = Sharing()
     values = [1, 1.0, True, "1", 12, 1]
     written = lines(*({"case": "ab", "n": n, "m": n} for n in values), separators=separators)
@@ -60,7 +60,7 @@ def test_values_of_other_types_stay_apart(separators: tuple[str, str]) -> None:
     assert [repr(one["m"]) for one in read_again] == [repr(value) for value in values]
 
 
-def test_keys_that_come_and_go_are_read_as_they_stand() -> None:
+def test_keys_that_come_and_go_are_read_correctly() -> None:
     sharing = Sharing()
     raws = [{"case": "ab", "n": 1, "m": [2]}, {"case": "ab", "m": [2]}, {"m": [2], "n": 1}, {}]
 
@@ -84,7 +84,7 @@ def test_keys_that_come_and_go_are_read_as_they_stand() -> None:
         (b'{"case":"ab","n":"\xff"}', "not UTF-8"),
     ],
 )
-def test_a_line_that_is_no_object_is_told_after_one_that_is(line: bytes, what: str) -> None:
+def test_a_non_object_line_after_an_object_is_reported(line: bytes, what: str) -> None:
     sharing = Sharing()
     sharing.read(b'{"case":"ab","n":1}\n')
 
@@ -96,7 +96,7 @@ def test_a_line_that_is_no_object_is_told_after_one_that_is(line: bytes, what: s
     derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(raws=st.lists(OBJECTS, min_size=2, max_size=5), compact=st.booleans())
-def test_any_objects_are_read_as_json_reads_them(raws: list[Any], compact: bool) -> None:
+def test_all_objects_are_parsed_like_json(raws: list[Any], compact: bool) -> None:
     sharing = Sharing()
     separators = (",", ":") if compact else None
 
@@ -106,7 +106,7 @@ def test_any_objects_are_read_as_json_reads_them(raws: list[Any], compact: bool)
 
 @pytest.mark.parametrize("digits", range(1, 320, 3))
 @pytest.mark.parametrize("exponent", [0, 8, 9, 59, 98, 108, 300, 308])
-def test_no_number_is_infinite(digits: int, exponent: int) -> None:
+def test_infinite_numbers_are_rejected(digits: int, exponent: int) -> None:
     """However its size is told: by its digits, by its exponent, or by both."""
     text = "9" * digits + (f"e{exponent}" if exponent else "")
     line = f'{{"case":"ab","n":{text}}}'.encode()
@@ -118,7 +118,7 @@ def test_no_number_is_infinite(digits: int, exponent: int) -> None:
         assert Sharing().read(line)["n"] < float("inf")
 
 
-def test_of_a_line_like_the_last_one_other_values_alone_are_parsed(
+def test_only_values_that_differ_from_the_previous_line_are_parsed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sharing, parsed = Sharing(), list[str]()
@@ -138,7 +138,7 @@ def test_of_a_line_like_the_last_one_other_values_alone_are_parsed(
     assert parsed == ['{"k":3', '{"k":3,"n":9,"m":[3]}', "[3]"]
 
 
-def test_keys_of_any_text_are_shared() -> None:
+def test_keys_with_any_text_are_shared() -> None:
     """A file with its parameter, in tuning, made each record be parsed whole."""
     sharing = Sharing()
     tuning = {"/etc/a b.conf: btl": "^ofi"}
@@ -153,7 +153,7 @@ def test_keys_of_any_text_are_shared() -> None:
 
 
 @pytest.mark.parametrize("space", [" ", "\t", "\r", "\n", " \t "])
-def test_a_key_is_found_twice_whatever_is_before_its_colon(space: str) -> None:
+def test_a_repeated_key_is_found_whatever_precedes_its_colon(space: str) -> None:
     sharing = Sharing()
     sharing.read(b'{"case":"ab","n":1}\n')
 

@@ -42,7 +42,7 @@ SQUARE_AND_CUBES = [
 
 
 @pytest.mark.parametrize("kind", ["walltime_grid", "hybrid_grid"])
-def test_grids_of_a_square_mesh_are_of_its_solver_alone(kind: str) -> None:
+def test_square_mesh_grids_contain_only_their_solver(kind: str) -> None:
     threaded = [*SQUARE_AND_CUBES, poisson(64, threads=2, variant="textbook"), spmv(threads=2)]
     measured = cases(threaded)
 
@@ -52,7 +52,7 @@ def test_grids_of_a_square_mesh_are_of_its_solver_alone(kind: str) -> None:
     assert all("64 × 64" in table.title and "spmv" not in table.title for table in made)
 
 
-def test_what_sweeps_over_several_meshes_in_a_step_has_no_speedup() -> None:
+def test_a_step_that_sweeps_several_meshes_has_no_speedup() -> None:
     measured = cases(SQUARE_AND_CUBES)
 
     for build in (tables.build, figures.build):
@@ -76,7 +76,7 @@ TRIED = settings(
 
 @TRIED
 @given(studies())
-def test_a_report_of_any_few_cases_has_no_empty_table_and_no_nan(any_study: AnyStudy) -> None:
+def test_a_report_of_any_cases_has_no_empty_table_and_no_nan(any_study: AnyStudy) -> None:
     document = _report(any_study, any_study.raws)
 
     assert all(table.rows for table in document.tables)
@@ -95,7 +95,7 @@ LONGER = 4.0
 
 @TRIED
 @given(studies())
-def test_every_time_of_a_report_follows_those_of_its_records(any_study: AnyStudy) -> None:
+def test_every_time_in_a_report_comes_from_its_records(any_study: AnyStudy) -> None:
     before = _report(any_study, any_study.raws)
     after = _report(any_study, [slower(raw, LONGER) for raw in any_study.raws])
 
@@ -105,7 +105,7 @@ def test_every_time_of_a_report_follows_those_of_its_records(any_study: AnyStudy
     assert list(_strange_words(before, after)) == []
 
 
-def test_a_number_of_no_record_is_found() -> None:
+def test_a_number_without_a_record_is_found() -> None:
     made = Made("poisson_cg", {"n": 64})
     study = AnyStudy([made.launch(0)], [], [])
     document = _report(study, study.raws)

@@ -26,7 +26,7 @@ def launched(all_times: dict[tuple[str, int], float], n: int = 10, **settings: o
     return [collectives(all_times, launch=k, **settings) for k in range(n)]  # type: ignore[arg-type]
 
 
-def test_growth_that_scatters_over_two_laws_is_nearest_to_none() -> None:
+def test_growth_compatible_with_two_laws_has_no_nearest_law() -> None:
     """One operation alone scatters; its interval reaches from no growth to more than p."""
     more = [
         {
@@ -62,7 +62,7 @@ def test_the_table_of_growth_has_both_times_and_the_interval_of_their_ratio() ->
     assert len(build("collectives", launched(times()))) == 1
 
 
-def test_the_table_has_every_guideline_and_where_it_is_broken() -> None:
+def test_the_table_lists_every_guideline_and_its_violations() -> None:
     slow = times()
     for size in (512, 1024):
         slow["allreduce", size] *= 3.0
@@ -80,7 +80,7 @@ def test_the_table_has_every_guideline_and_where_it_is_broken() -> None:
 
 
 @pytest.mark.usefixtures("exact")
-def test_of_many_cases_the_broken_guidelines_alone_stand_in_the_table() -> None:
+def test_with_many_cases_the_table_has_only_violated_guidelines() -> None:
     slow = times()
     slow["reduce", 8] *= 3.0
     raws = [collectives(slow, ranks=ranks, **SIMULATED) for ranks in (2, 4, 16)]

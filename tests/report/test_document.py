@@ -33,7 +33,7 @@ def document(folder: Path) -> Document:
     return compose(open_folder(folder))
 
 
-def test_marks_of_key_figures_are_explained_beside_them(tmp_path: Path) -> None:
+def test_marks_of_key_figures_are_explained_with_them(tmp_path: Path) -> None:
     """The answer is of two launches, and one key figure of one."""
     report = document(write_folder(tmp_path, quick(2)))
 
@@ -42,7 +42,7 @@ def test_marks_of_key_figures_are_explained_beside_them(tmp_path: Path) -> None:
     assert used and used <= {line.split()[0] for line in report.first_caveats}
 
 
-def test_lines_that_are_no_records_are_told_first(tmp_path: Path) -> None:
+def test_invalid_record_lines_are_reported_first(tmp_path: Path) -> None:
     """Their launches were made: that they count as not run must not be all that is said."""
     folder = write_folder(tmp_path, [poisson(64), {**poisson(64, launch=1), "times_s": [-1.0]}])
 
@@ -75,7 +75,7 @@ def write_plan(folder: Path, cases: list[dict[str, Any]], notes: list[str]) -> N
     (folder / "plan.json").write_text(json.dumps(plan.as_dict()))
 
 
-def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path: Path) -> None:
+def test_without_study_options_every_topic_is_in_the_default_order(tmp_path: Path) -> None:
     report = document(write_folder(tmp_path / "mine", [*quick(), poisson(32, surface=9)]))
 
     assert report.title == "mine"
@@ -94,7 +94,7 @@ def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path:
         assert len(set(ids)) == len(ids) > 3
 
 
-def test_a_table_of_many_rows_is_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_table_is_collapsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("haloscope.report.composing.LONG", 5)
     few, many = ([poisson(64, ranks=p) for p in range(1, 1 + rows)] for rows in (5, 6))
 
@@ -104,7 +104,7 @@ def test_a_table_of_many_rows_is_folded(tmp_path: Path, monkeypatch: pytest.Monk
         assert (len(summary.rows), summary.folded) == (len(raws), folded)
 
 
-def test_the_study_chooses_tables_their_order_and_their_cases(tmp_path: Path) -> None:
+def test_the_study_selects_tables_their_order_and_their_cases(tmp_path: Path) -> None:
     study = (
         STUDY
         + """
@@ -137,7 +137,7 @@ where = { exchange = "blocking" }
     assert not noted(report.tables[0], "tara (hpcf-2010-6, table 3.1)")
 
 
-def test_wishes_that_cannot_be_met_are_said(tmp_path: Path) -> None:
+def test_requests_that_cannot_be_met_are_reported(tmp_path: Path) -> None:
     study = (
         STUDY
         + """
@@ -158,7 +158,7 @@ where = { exchnage = "blocking" }  # codespell:ignore
     assert "No figure 'scaling'" in figure
 
 
-def test_cases_without_a_launch_are_no_cases_that_do_not_suit(tmp_path: Path) -> None:
+def test_cases_without_a_launch_are_not_reported_as_unsuitable(tmp_path: Path) -> None:
     study = (
         STUDY
         + """
@@ -179,7 +179,7 @@ kind = "split_phase"
     assert shows(why, "the case ", "no successful launch")
 
 
-def test_how_many_cases_of_which_kernel_are_no_setting(tmp_path: Path) -> None:
+def test_case_counts_per_kernel_are_not_listed_as_settings(tmp_path: Path) -> None:
     report = document(write_folder(tmp_path, [poisson(64), poisson(128)], STUDY))
     assert shows(report.summary, "2 cases of poisson_cg, ", ", 2 successful launches.")
     (tmp_path / "two").mkdir()
@@ -188,7 +188,7 @@ def test_how_many_cases_of_which_kernel_are_no_setting(tmp_path: Path) -> None:
     assert shows(both.summary, "3 successful launches")
 
 
-def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Path) -> None:
+def test_planned_launches_that_never_ran_are_reported_missing(tmp_path: Path) -> None:
     there, absent = poisson(64), poisson(128)
     write_plan(tmp_path, [there, absent], ["left out, as this machine is one node: 2 nodes"])
     write_folder(tmp_path, [there])
@@ -204,7 +204,7 @@ def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Pa
     assert nodes.startswith("Left out") and nodes.endswith(": 2 nodes.")
 
 
-def test_a_study_stopped_early_says_in_one_line_what_was_not_run(tmp_path: Path) -> None:
+def test_a_study_stopped_early_lists_unrun_cases_in_one_line(tmp_path: Path) -> None:
     cases = [poisson(n) for n in (64, 128, 256, 512, 1024)]
     write_plan(tmp_path, cases, [])
     write_folder(tmp_path, cases[:1])
@@ -216,7 +216,7 @@ def test_a_study_stopped_early_says_in_one_line_what_was_not_run(tmp_path: Path)
     ]  # fmt: skip
 
 
-def test_a_launch_that_was_tried_again_counts_as_its_last_try(tmp_path: Path) -> None:
+def test_a_retried_launch_counts_as_its_last_attempt(tmp_path: Path) -> None:
     first = bad(poisson(64, time_s=1.0), "failed", "killed")
 
     dossier = open_folder(write_folder(tmp_path, [first, poisson(64, time_s=2.0)]))
@@ -225,7 +225,7 @@ def test_a_launch_that_was_tried_again_counts_as_its_last_try(tmp_path: Path) ->
     assert (case.times_s, case.excluded) == ([2.0], ())
 
 
-def test_how_and_where_it_was_measured_is_read_off_the_records(tmp_path: Path) -> None:
+def test_the_measurement_environment_is_read_from_the_records(tmp_path: Path) -> None:
     report = document(write_folder(tmp_path, quick()))
 
     assert ("processor", str(MACHINE["cpu"])) in report.machine
@@ -241,7 +241,7 @@ def test_how_and_where_it_was_measured_is_read_off_the_records(tmp_path: Path) -
     assert facts["records"] == "85"
 
 
-def test_records_that_say_little_are_no_obstacle(tmp_path: Path) -> None:
+def test_records_with_few_keys_are_accepted(tmp_path: Path) -> None:
     nothing = {"machine": None, "timer": None, "memory": None, "work": None, "git": None}
     name_alone = {"toolchain": {"name": "system"}}
     bare = changed(bad(poisson(64), "failed", "killed"), **nothing, command=None, **name_alone)
@@ -270,7 +270,7 @@ def test_a_folder_without_records_is_refused(
         open_folder(tmp_path)
 
 
-def test_a_folder_whose_first_launch_never_ended_is_gone_on_with(tmp_path: Path) -> None:
+def test_an_unstarted_folder_suggests_the_command_to_continue(tmp_path: Path) -> None:
     folder = tmp_path / "two words"
     folder.mkdir()
     (folder / "plan.json").write_text("{}")
@@ -279,7 +279,7 @@ def test_a_folder_whose_first_launch_never_ended_is_gone_on_with(tmp_path: Path)
         open_folder(folder)
 
 
-def test_no_folder_is_refused(tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="folder not found"):
         open_folder(tmp_path / "nowhere")
 
@@ -291,7 +291,7 @@ answer = "{{}}"
 """
 
 
-def test_a_question_is_the_first_line(tmp_path: Path) -> None:
+def test_the_question_is_the_first_line(tmp_path: Path) -> None:
     asking = document(write_folder(tmp_path / "a", [poisson(64)], ASKS.format("speedup")))
     untold = document(write_folder(tmp_path / "b", [poisson(64)], STUDY))
 
@@ -299,7 +299,7 @@ def test_a_question_is_the_first_line(tmp_path: Path) -> None:
     assert "Two exchanges" in asking.summary
 
 
-def test_the_first_figure_shows_the_cases_of_the_answer(tmp_path: Path) -> None:
+def test_the_first_figure_shows_the_cases_of_the_headline(tmp_path: Path) -> None:
     """Two processes are no curve of scaling, but their phases are bars; messages show neither."""
     raws = quick(2)
     solve = document(write_folder(tmp_path / "a", raws, ASKS.format("speedup")))

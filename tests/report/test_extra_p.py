@@ -59,9 +59,7 @@ def written(folder: Path, raws: list[Raw]) -> Path:
 
 
 @pytest.mark.toolchains
-def test_extra_p_reads_each_point_with_the_median_of_its_launches(
-    packages: Path, tmp_path: Path
-) -> None:
+def test_extra_p_files_have_the_median_launch_per_point(packages: Path, tmp_path: Path) -> None:
     over_processes = {
         p: [
             poisson(256, ranks=p, launch=k, time_s=(0.5 + 8.0 / p) * (1 + 0.001 * k**2))

@@ -24,7 +24,7 @@ def launches(**settings: Any) -> list[Raw]:
     return [fft(launch=launch, **settings) for launch in range(7)]
 
 
-def test_a_rate_is_the_field_s_count_and_transposes_have_their_share() -> None:
+def test_a_rate_uses_declared_operations_and_transposes_have_their_share() -> None:
     table = build("fft", [*launches(ranks=1), *launches(ranks=2, time_s=0.06)])
 
     time, rate, share, sent = table.rows[1][1:]
@@ -34,14 +34,14 @@ def test_a_rate_is_the_field_s_count_and_transposes_have_their_share() -> None:
     assert [cell.text for cell in table.rows[0][3:]] == ["–", "–"]
 
 
-def test_numbers_of_a_transform_that_lacks_launches_are_marked_as_its_time_is() -> None:
+def test_a_transform_with_missing_launches_marks_all_its_numbers() -> None:
     lost = bad(fft(ranks=2, launch=7), "failed", "killed")
     (row,) = build("fft", [*(fft(ranks=2, launch=k) for k in range(7)), lost]).rows
 
     assert [cell.marks for cell in row[1:]] == ["*"] * 4
 
 
-def test_ways_to_transpose_are_compared_though_their_groups_of_planes_differ() -> None:
+def test_transpose_methods_are_compared_despite_different_plane_groups() -> None:
     raws = [
         *launches(transpose="alltoallv", time_s=0.12),
         *launches(transpose="pairwise", time_s=0.12),
@@ -54,7 +54,7 @@ def test_ways_to_transpose_are_compared_though_their_groups_of_planes_differ() -
     assert table.rows[2][3].text.startswith("1.5")
 
 
-def test_blocks_of_lines_are_compared_on_one_process_too() -> None:
+def test_line_blocks_are_compared_on_one_process_too() -> None:
     raws = [*launches(ranks=1, layout="strided", time_s=0.2), *launches(ranks=1)]
 
     table = build("layout", raws)
@@ -62,7 +62,7 @@ def test_blocks_of_lines_are_compared_on_one_process_too() -> None:
     assert [row[1].text for row in table.rows] == ["strided", "blocked"]
 
 
-def test_one_process_transposes_nothing_and_is_compared_once() -> None:
+def test_one_process_has_no_transpose_and_is_compared_once() -> None:
     raws = [
         raw
         for ranks, transposes in ((1, ("alltoallv", "pipelined")), (2, ("alltoallv", "pipelined")))
@@ -87,7 +87,7 @@ def phased(names: list[str], **settings: Any) -> Raw:
     return {**fft(time_s=0.2, **settings), "phases": phases}
 
 
-def test_cases_of_too_many_phases_stand_with_those_of_the_same_ones() -> None:
+def test_cases_with_too_many_phases_are_grouped_by_equal_phases() -> None:
     blocked, strided = ([f"{way}_{k}" for k in range(8)] for way in ("blocks", "lines"))
     raws = [
         phased(blocked, layout="blocked", ranks=2),
@@ -105,7 +105,7 @@ def test_cases_of_too_many_phases_stand_with_those_of_the_same_ones() -> None:
     assert [len(table.columns) for table in shares] == [11, 11]
 
 
-def test_few_phases_of_all_cases_stand_together() -> None:
+def test_few_phases_of_all_cases_share_a_table() -> None:
     raws = [phased(["a", "b"], layout="blocked"), phased(["c", "d"], layout="strided")]
 
     (shares,) = (one for one in tables.build("phases", cases(raws), CONTEXT) if one.id == "phases")

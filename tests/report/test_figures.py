@@ -44,7 +44,7 @@ def lines(figure: Figure, index: int = 0) -> Lines:
     return panel
 
 
-def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> None:
+def test_speedup_and_efficiency_show_the_ideal_and_no_connecting_line() -> None:
     times = [4.0, 4.1, 4.2, 4.0, 4.1, 4.2]
     raws = [
         poisson(64, ranks=p, launch=k, time_s=time / p**0.5)
@@ -66,7 +66,7 @@ def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> N
     assert "2.00 on 4" in figure.alt
 
 
-def test_scaling_over_nodes_has_a_figure_a_mesh_and_a_curve_for_processes_per_node() -> None:
+def test_scaling_over_nodes_has_a_figure_per_mesh_and_a_curve_per_ppn() -> None:
     raws = [
         poisson(n, nodes=on, ranks=on * ppn, time_s=8.0 / on / ppn)
         for n in (64, 128)
@@ -85,7 +85,7 @@ def test_scaling_over_nodes_has_a_figure_a_mesh_and_a_curve_for_processes_per_no
     assert two.label == "2 per node" and two.marks == (Mark(2, 2.0), Mark(4, 4.0))
 
 
-def test_points_stand_where_their_values_are_though_they_share_places() -> None:
+def test_overlapping_points_are_drawn_at_their_values() -> None:
     raws = [
         poisson(n, ranks=p, launch=k, time_s=time / p)
         for n in (64, 128, 256)
@@ -104,7 +104,7 @@ def test_points_stand_where_their_values_are_though_they_share_places() -> None:
             assert np.asarray(line.get_ydata()).tolist() == [mark.y for mark in curve.marks]
 
 
-def test_words_of_a_ping_pong_are_of_all_its_curves() -> None:
+def test_text_of_a_pingpong_figure_describes_all_curves() -> None:
     """Half a round trip of the fastest, the bandwidth of the broadest, each named."""
     near, far = (
         {
@@ -136,7 +136,7 @@ def test_words_of_a_ping_pong_are_of_all_its_curves() -> None:
     assert shows(figure.alt, "8 B: ", " 1.00 µs (shm)", " 8.00 GB/s at 1 MiB (tcp)")
 
 
-def test_a_speedup_below_one_has_its_ticks() -> None:
+def test_a_speedup_below_one_has_suitable_ticks() -> None:
     raws = [poisson(64, ranks=p, time_s=p * 1.7) for p in (1, 2)]
 
     (figure,) = draw("scaling", raws)
@@ -144,11 +144,11 @@ def test_a_speedup_below_one_has_its_ticks() -> None:
     assert [word for _, word in lines(figure).y.ticks] == ["0.5", "1", "2"]
 
 
-def test_one_number_of_processes_draws_nothing() -> None:
+def test_one_process_count_draws_nothing() -> None:
     assert draw("scaling", [poisson(64)]) == []
 
 
-def test_stream_has_a_curve_for_each_number_of_cores_and_the_cache_sizes() -> None:
+def test_stream_has_a_curve_per_core_count_and_the_cache_sizes() -> None:
     (figure,) = draw("stream", [stream(), stream(ranks=2)])
 
     panel = lines(figure)
@@ -160,7 +160,7 @@ def test_stream_has_a_curve_for_each_number_of_cores_and_the_cache_sizes() -> No
     assert panel.curves[0].marks[0].low is not None
 
 
-def test_pingpong_leaves_out_the_empty_message_on_log_axes() -> None:
+def test_pingpong_omits_the_empty_message_on_log_axes() -> None:
     (figure,) = draw("pingpong", [pingpong()])
 
     assert lines(figure).curves[0].marks[0].x == 1
@@ -169,7 +169,7 @@ def test_pingpong_leaves_out_the_empty_message_on_log_axes() -> None:
     assert len(lines(figure).x.ticks) <= 6
 
 
-def test_a_launch_far_outside_is_a_dot_of_its_own() -> None:
+def test_an_outlier_launch_is_a_separate_dot() -> None:
     raws = [pingpong(launch=launch, sizes=[8, 64]) for launch in range(8)]
     slow = raws[7]["points"][0]
     slow["times_s"] = [100 * time for time in slow["times_s"]]
@@ -186,14 +186,14 @@ def test_a_launch_far_outside_is_a_dot_of_its_own() -> None:
     ("launches", "bars"),
     [(1, ("repetitions", "only launch")), (2, ("interval or range ", "over launches"))],
 )
-def test_what_is_not_drawn_is_not_explained(launches: int, bars: tuple[str, ...]) -> None:
+def test_only_drawn_elements_are_explained(launches: int, bars: tuple[str, ...]) -> None:
     """No launch of two can lie far outside of both."""
     (figure,) = draw("pingpong", [pingpong(launch=k) for k in range(launches)])
 
     assert len(figure.notes) == 1 and shows(figure.notes, "Bars: ", *bars)
 
 
-def test_dots_are_explained_where_there_are_any() -> None:
+def test_dots_are_explained_if_present() -> None:
     raws = [pingpong(launch=k) for k in range(9)]
     for point in raws[4]["points"]:
         point["times_s"] = [9 * time for time in point["times_s"]]
@@ -203,7 +203,7 @@ def test_dots_are_explained_where_there_are_any() -> None:
     assert [note.split(":")[0] for note in figure.notes] == ["Bars", "Dots"]
 
 
-def test_phases_stack_to_one() -> None:
+def test_phases_add_up_to_one() -> None:
     (figure,) = draw("phases", [poisson(64), poisson(64, ranks=2)])
 
     (panel,) = figure.panels
@@ -217,7 +217,7 @@ def test_phases_stack_to_one() -> None:
 @pytest.mark.parametrize(
     ("alone", "others", "drawn_to"), [(0.8, 0.1, 1.0), (0.1, 0.45, 1.35)], ids=["short", "beyond"]
 )
-def test_medians_that_do_not_fill_a_bar_are_said_to_and_drawn_whole(
+def test_medians_that_do_not_fill_a_bar_are_noted_and_scaled(
     alone: float, others: float, drawn_to: float
 ) -> None:
     """Of three launches each has one phase unlike the others, halo, reduce and sweep in turn."""
@@ -238,7 +238,7 @@ def test_medians_that_do_not_fill_a_bar_are_said_to_and_drawn_whole(
     assert canvas.axes[0].get_xlim()[1] == pytest.approx(drawn_to)
 
 
-def test_of_many_phases_the_edges_of_the_grid_are_drawn() -> None:
+def test_with_many_phases_the_extremes_of_the_grid_are_drawn() -> None:
     grid = [poisson(64, nodes=on, ranks=on * ppn) for on in range(1, 8) for ppn in range(1, 6)]
 
     (figure,) = draw("phases", grid)
@@ -251,7 +251,7 @@ def test_of_many_phases_the_edges_of_the_grid_are_drawn() -> None:
     assert figure.notes[1].startswith("Not drawn: 24 cases")
 
 
-def test_bars_that_a_page_would_make_too_small_stand_in_several_panels() -> None:
+def test_bars_too_small_for_a_page_are_split_into_panels() -> None:
     grid = [poisson(64, nodes=on, ranks=on * ppn) for on in range(1, 7) for ppn in range(1, 6)]
 
     (figure,) = draw("phases", grid)
@@ -265,7 +265,7 @@ def test_bars_that_a_page_would_make_too_small_stand_in_several_panels() -> None
     assert [panel.title for panel in few.panels if isinstance(panel, Bars)] == [""]
 
 
-def test_surfaces_name_their_mesh_once() -> None:
+def test_surfaces_state_their_mesh_once() -> None:
     both = cases([poisson(32, surface=33), poisson(64)])
     for where in ({}, {"n": 32}):
         context = Context(options=Options(where=where), all_cases=both)
@@ -274,14 +274,14 @@ def test_surfaces_name_their_mesh_once() -> None:
         assert (figure.title + figure.notes[0]).count("n = 32") == 1
 
 
-def test_each_mesh_has_its_surfaces_once() -> None:
+def test_each_mesh_has_one_set_of_surfaces() -> None:
     raws = [poisson(n, surface=surface) for n, surface in ((32, 33), (64, 33), (32, 33))]
 
     assert [figure.title.count(f"n = {n}") for figure, n in
             zip(draw("surfaces", raws), (32, 64), strict=True)] == [1, 1]  # fmt: skip
 
 
-def test_the_same_program_here_simulated_and_published_is_in_one_figure() -> None:
+def test_local_simulated_and_published_times_share_a_figure() -> None:
     times = {1: 9.0, 2: 5.0}
     raws = [poisson(1024, ranks=p, variant="textbook", time_s=t) for p, t in times.items()]
     raws.append(poisson(1024, ranks=4, variant="fused"))  # another program
@@ -306,7 +306,7 @@ def test_the_same_program_here_simulated_and_published_is_in_one_figure() -> Non
     assert all(one.band for one in curves["tara, simulated"].marks)
 
 
-def test_a_mesh_that_no_paper_has_is_not_overlaid() -> None:
+def test_a_mesh_without_published_times_has_no_overlay() -> None:
     assert draw("overlay", [poisson(64, ranks=p, variant="textbook") for p in (1, 2, 4)]) == []
     assert draw("overlay", [poisson(1024, ranks=p, variant="fused") for p in (1, 2, 4)]) == []
 
@@ -321,7 +321,7 @@ def test_a_simulated_cluster_is_not_drawn_twice() -> None:
     assert labels.count("tara, simulated") == labels.count("tara, published") == 1
 
 
-def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:
+def test_surfaces_use_comparable_scales() -> None:
     (figure,) = draw("surfaces", [poisson(32, surface=33)])
 
     solution, error = figure.panels
@@ -333,13 +333,13 @@ def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:
     assert (len(solution.points), solution.points[16]) == (33, 0.5)
 
 
-def test_every_kind_bears_records_that_all_failed() -> None:
+def test_every_kind_handles_records_that_all_failed() -> None:
     raws = [bad(raw, "failed", "no such file") for raw in quick()]
 
     assert not any(draw(kind, raws) for kind in kinds.figures())
 
 
-def test_long_names_of_bars_go_on_in_the_next_line_as_large_as_others() -> None:
+def test_long_bar_names_are_wrapped_at_full_size() -> None:
     long = "sstep, 128 nodes, 32 processes per node, iterations = 16, reorthogonalise = 16, s = 2"
     panel = Bars("b", "B", (long, "fused"), (("sweep", (1.0, 1.0)),), ("1.66 s", "2 ms"))
 
@@ -352,7 +352,7 @@ def test_long_names_of_bars_go_on_in_the_next_line_as_large_as_others() -> None:
     assert {text.get_fontsize() for text in names} == {8.0}
 
 
-def test_a_single_bar_is_not_squeezed_by_many_names_below_it() -> None:
+def test_a_single_bar_keeps_its_size_with_many_names() -> None:
     heights = []
     for names in (tuple("abcdef"), tuple("abcdefghi")):
         parts = tuple((name, (1 / len(names),)) for name in names)
@@ -364,14 +364,14 @@ def test_a_single_bar_is_not_squeezed_by_many_names_below_it() -> None:
     assert heights[1] >= 0.95 * heights[0]
 
 
-def test_times_have_ticks_that_lie_around_them_with_their_units() -> None:
+def test_time_axes_have_surrounding_ticks_with_units() -> None:
     assert second_ticks([3e-4, 4e-4]) == ((2e-4, "200 µs"), (5e-4, "500 µs"))
     assert [text for _, text in second_ticks([2e-6, 3.0])] == [
         *("1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s")
     ]
 
 
-def test_an_axis_of_powers_of_two_goes_from_one_that_is_named_to_another() -> None:
+def test_a_power_of_two_axis_starts_and_ends_at_labelled_values() -> None:
     y = Axis("ratio", "log2", powers_of_two([0.27, 1.2]))
     curve = Curve("a", (Mark(1, 0.27), Mark(2, 1.2, 1.1, 1.3)))
     panel = Lines("p", "P", Axis("x"), y, (curve,))
@@ -382,7 +382,7 @@ def test_an_axis_of_powers_of_two_goes_from_one_that_is_named_to_another() -> No
     assert low < 0.25 < 2 < high < 2.2
 
 
-def test_ticks_keep_the_labels_that_have_room() -> None:
+def test_ticks_keep_only_labels_that_fit() -> None:
     ticks = figure_model.counts([1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48])
     assert [value for value, _ in ticks] == [1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48]
     assert [word for _, word in ticks if word] == ["1", "2", "4", "8", "16", "24", "32", "48"]
@@ -396,7 +396,7 @@ def test_ticks_keep_the_labels_that_have_room() -> None:
         [8, 27, 64, 125, 216, 512, 1000, 2197],
     ],
 )
-def test_labels_of_ticks_do_not_overlap(numbers: list[int]) -> None:
+def test_tick_labels_do_not_overlap(numbers: list[int]) -> None:
     """Three digits take more room than one."""
     marks = tuple(Mark(n, n / 1000) for n in numbers)
     x = Axis("processes", "log2", figure_model.counts(numbers))
@@ -420,7 +420,7 @@ def test_a_tick_is_a_plain_number(value: float, text: str) -> None:
     assert plain(value) == text
 
 
-def test_guides_that_are_near_have_their_words_below_each_other() -> None:
+def test_labels_of_close_guides_are_stacked() -> None:
     x, curve = Axis("sent", "log2"), Curve("own", (Mark(1.0, 1.0), Mark(2.0**20, 2.0)))
     guides = ((2.0**18, "256 KiB"), (3 * 2.0**17, "384 KiB"), (2.0**10, "1 KiB"))
     panel = Lines("p", "P", x, Axis("time", "log"), (curve,), guides=guides)
@@ -434,7 +434,7 @@ def test_guides_that_are_near_have_their_words_below_each_other() -> None:
     assert (beside["1 KiB"], beside["384 KiB"]) == ("left", "right"), "no word leaves its panel"
 
 
-def test_phases_of_one_colour_are_told_apart_in_a_timeline() -> None:
+def test_phases_with_the_same_colour_differ_by_hatch_in_a_timeline() -> None:
     bars = tuple(Bar(0, name, k, k + 1.0, False) for k, name in enumerate("abc"))
     colours = {"a": "#0072b2", "b": "#c84f00", "c": "#0072b2"}
 
@@ -446,7 +446,7 @@ def test_phases_of_one_colour_are_told_apart_in_a_timeline() -> None:
     assert [bool(hatch) for hatch in drawn] == [False, False, True]
 
 
-def test_bars_too_short_to_be_seen_are_lines_behind_all_bars() -> None:
+def test_bars_too_short_to_see_become_lines_behind_other_bars() -> None:
     bars = (Bar(0, "wait", 0.0, 50.0, False), Bar(1, "pack", 12.0, 12.000001, False))
     colours = {"wait": "#0072b2", "pack": "#c84f00"}
 
@@ -461,7 +461,7 @@ def test_bars_too_short_to_be_seen_are_lines_behind_all_bars() -> None:
 
 
 @pytest.mark.parametrize("width_in", [3.6, 4.6])
-def test_names_below_a_timeline_are_never_cut(width_in: float) -> None:
+def test_names_below_a_timeline_are_never_truncated(width_in: float) -> None:
     names = ("synchronise", "launch of product", "multiply off-diagonal", "wait", "pack", "send")
     bars = tuple(Bar(0, name, 0.0, 1.0, False) for name in names)
 
@@ -475,7 +475,7 @@ def test_names_below_a_timeline_are_never_cut(width_in: float) -> None:
     assert [text.get_text() for text in legend.get_texts()] == list(names)
 
 
-def test_short_names_below_a_timeline_have_three_columns() -> None:
+def test_short_names_below_a_timeline_use_three_columns() -> None:
     bars = tuple(Bar(0, name, 0.0, 1.0, False) for name in "abcdef")
 
     canvas = draw_gantt(Gantt("g", "", "", ("0",), bars), 4.6, dict.fromkeys("abcdef", "#000000"))
@@ -487,9 +487,7 @@ def test_short_names_below_a_timeline_have_three_columns() -> None:
 
 
 @pytest.mark.parametrize(("band", "entries"), [(None, 0), (1.2, 1)])
-def test_the_shade_of_an_error_has_one_entry_in_the_legend(
-    band: float | None, entries: int
-) -> None:
+def test_the_error_band_has_one_legend_entry(band: float | None, entries: int) -> None:
     curves = tuple(Curve(name, (Mark(1, 1, band=band), Mark(2, 2, band=band))) for name in "ab")
     panel = Lines("p", "p", Axis("x"), Axis("y"), curves)
 
@@ -502,9 +500,7 @@ def test_the_shade_of_an_error_has_one_entry_in_the_legend(
     ("names", "legends"),
     [("ab", [None, "shared-legend"]), ("ac", ["legend", "legend"])],
 )
-def test_panels_with_the_same_curves_share_a_legend_below_the_last(
-    names: str, legends: list[str | None]
-) -> None:
+def test_panels_with_the_same_curves_share_a_legend(names: str, legends: list[str | None]) -> None:
     panels = tuple(
         Lines(
             key, key, Axis("x"), Axis("y"), tuple(Curve(n, (Mark(1, 1), Mark(2, 2))) for n in own)

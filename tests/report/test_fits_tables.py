@@ -14,7 +14,7 @@ from haloscope.analysis.fits import loggp_by_launch, rendezvous_bytes
 from haloscope.report.draw.csv_files import lines
 
 
-def test_every_parameter_of_every_model_is_there_with_interval_and_source() -> None:
+def test_every_model_parameter_is_listed_with_interval_and_source() -> None:
     table, _ = build("fits", [pingpong(launch=k) for k in range(8)])
 
     models = list(dict.fromkeys(cell.value for cell in column(table, "model")))
@@ -39,7 +39,7 @@ def test_every_parameter_of_every_model_is_there_with_interval_and_source() -> N
     assert any("misfit" in note for note in table.notes)
 
 
-def test_a_negative_latency_is_shown_with_its_reason() -> None:
+def test_a_negative_latency_is_explained() -> None:
     raws = []
     for k in range(6):
         raw = pingpong(launch=k)
@@ -55,7 +55,7 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
     assert any("least squares: " in note and "negative" in note for note in table.notes)
 
 
-def test_predictions_and_residuals_stand_beside_every_size() -> None:
+def test_predictions_and_residuals_are_listed_for_every_size() -> None:
     parameters, found = build("fits", [pingpong(launch=k) for k in range(6)])
 
     assert found.folded and not parameters.folded
@@ -67,7 +67,7 @@ def test_predictions_and_residuals_stand_beside_every_size() -> None:
         assert rest.value == pytest.approx((one.value - other.value) / one.value)
 
 
-def test_the_sizes_that_a_parameter_rests_on_are_numbers_too() -> None:
+def test_the_size_range_of_a_parameter_is_numeric() -> None:
     parameters, _ = build("fits", [pingpong(launch=k) for k in range(6)])
 
     ranges = {
@@ -87,7 +87,7 @@ def test_the_sizes_that_a_parameter_rests_on_are_numbers_too() -> None:
     assert header[1:4] == ["valid_bytes", "valid_bytes_low", "valid_bytes_high"]
 
 
-def test_an_extrapolation_from_other_sizes_than_the_reports_says_so_everywhere() -> None:
+def test_an_extrapolation_from_other_sizes_is_marked_everywhere() -> None:
     raws = [pingpong(launch=k) for k in range(6)]
     parameters, _ = build("fits", raws)
     (figure,) = draw("fits", raws)
@@ -103,7 +103,7 @@ def test_an_extrapolation_from_other_sizes_than_the_reports_says_so_everywhere()
     assert not any("not all in this" in note for note in parameters.notes)
 
 
-def test_a_model_that_does_not_suit_the_data_is_named_with_the_reason() -> None:
+def test_an_unsuitable_model_is_named_with_the_reason() -> None:
     raws = [pingpong(launch=k, sizes=[2**k for k in range(3, 23)]) for k in range(6)]
     parameters, predictions = build("fits", raws)
     (figure,) = draw("fits", raws)
@@ -115,7 +115,7 @@ def test_a_model_that_does_not_suit_the_data_is_named_with_the_reason() -> None:
     assert "hockney_extrapolated_s" not in [column.key for column in predictions.columns]
 
 
-def test_a_loggp_that_can_not_be_fitted_says_why() -> None:
+def test_a_failed_loggp_fit_states_the_reason() -> None:
     raw = overheads(0)
     for point in raw["points"]:
         point["result"]["delay_s"] = 1e-9
@@ -125,7 +125,7 @@ def test_a_loggp_that_can_not_be_fitted_says_why() -> None:
     assert shows(parameters.notes, "LogGP: not fitted: ", " 1 B ")
 
 
-def test_a_model_looks_the_same_in_every_panel_and_figure() -> None:
+def test_a_model_has_the_same_style_in_every_figure() -> None:
     (whole,) = draw("fits", [pingpong(launch=k) for k in range(6)])
     (without,) = draw("fits", [pingpong(sizes=[2**k for k in range(3, 23)])])
 
@@ -140,7 +140,7 @@ def test_a_model_looks_the_same_in_every_panel_and_figure() -> None:
     assert len({style for _, style in styles} | {0}) == 5  # 0 is what was measured
 
 
-def test_a_model_in_pieces_has_no_line_between_them() -> None:
+def test_a_piecewise_model_has_gaps_between_pieces() -> None:
     """Large messages are slower: nothing was measured between the two sizes where that begins."""
     (figure,) = draw("fits", [pingpong(launch=k) for k in range(6)])
 
@@ -159,7 +159,7 @@ def test_few_sizes_are_not_fitted() -> None:
     assert draw("fits", [pingpong(sizes=[8, 64, 512])]) == []
 
 
-def test_overheads_and_gaps_are_loggps() -> None:
+def test_overheads_and_gaps_come_from_loggp() -> None:
     table, _ = build("fits", [overheads(k) for k in range(6)])
 
     found = {
@@ -180,7 +180,7 @@ def test_overheads_and_gaps_are_loggps() -> None:
     assert draw("fits", [overheads(0)]) == []
 
 
-def test_loggp_is_fitted_to_the_messages_that_did_not_wait() -> None:
+def test_loggp_is_fitted_only_to_messages_that_did_not_wait() -> None:
     def waiting(first_bytes: int) -> list[Raw]:
         raws = [overheads(k) for k in range(6)]
         for point in (point for raw in raws for point in raw["points"]):
@@ -198,7 +198,7 @@ def test_loggp_is_fitted_to_the_messages_that_did_not_wait() -> None:
         assert column(table, "valid_bytes")[0].text == valid
 
 
-def test_each_launch_is_fitted_to_what_the_whole_case_found_eager() -> None:
+def test_each_launch_is_fitted_to_the_eager_sizes_of_the_whole_case() -> None:
     raws = [overheads(k) for k in range(6)]
     for raw in raws:
         for point in raw["points"]:
@@ -209,7 +209,7 @@ def test_each_launch_is_fitted_to_what_the_whole_case_found_eager() -> None:
     assert len({model.valid for model in loggp_by_launch(case)}) == 1
 
 
-def test_models_of_two_kernels_are_named_by_them() -> None:
+def test_models_of_two_kernels_are_named_after_them() -> None:
     titles = [table.title for table in build("fits", [pingpong(), overheads(0)])]
 
     assert [title for title in titles if "default" in title] == []

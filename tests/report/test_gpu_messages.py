@@ -44,7 +44,7 @@ MESSAGES = {8: 17.8, 2**20: 39.4, 2**22: 106.6}
 FORESTS = {8: 23.8, 2**20: 45.1, 2**22: 112.6}
 
 
-def test_a_bandwidth_by_two_points_is_that_of_the_paper() -> None:
+def test_a_two_point_bandwidth_matches_the_paper() -> None:
     """Table 1 within a socket, of which section 3 makes 47.2 GB/s."""
     raws = [between_gpus("pingpong", MESSAGES), between_gpus("sf_pingpong", FORESTS)]
 
@@ -55,7 +55,7 @@ def test_a_bandwidth_by_two_points_is_that_of_the_paper() -> None:
     assert found.added_s == pytest.approx({8: 6.0e-6, 2**20: 5.7e-6, 2**22: 6.0e-6})
 
 
-def test_a_forest_elsewhere_adds_nothing_to_these_messages() -> None:
+def test_a_star_forest_with_another_placement_adds_no_overhead() -> None:
     raws = [between_gpus("pingpong", MESSAGES), between_gpus("sf_pingpong", FORESTS, nodes=2)]
 
     (found,) = gpu_messages(cases(raws))
@@ -64,7 +64,7 @@ def test_a_forest_elsewhere_adds_nothing_to_these_messages() -> None:
     assert len(list(topic.between_gpus(cases(raws), Context(machine=MACHINE)))) == 2
 
 
-def test_simulated_messages_have_their_error_on_a_first_screen() -> None:
+def test_simulated_messages_show_their_error_on_the_first_screen() -> None:
     speed, start = topic.between_gpus(
         cases([between_gpus("pingpong", MESSAGES)]), Context(machine=MACHINE)
     )
@@ -76,7 +76,7 @@ def test_simulated_messages_have_their_error_on_a_first_screen() -> None:
         assert within(part.estimate.band) in figure.spread
 
 
-def test_messages_of_the_host_and_of_an_emulated_device_are_none_between_gpus() -> None:
+def test_host_and_emulated_device_messages_are_not_between_gpus() -> None:
     raw = between_gpus("pingpong", MESSAGES)
     emulated = {**raw, "device": "emulated", "clock": "wall"}
     host = {name: value for name, value in raw.items() if name != "device"}
@@ -85,7 +85,7 @@ def test_messages_of_the_host_and_of_an_emulated_device_are_none_between_gpus() 
     assert gpu_messages(cases([host])) == []
 
 
-def test_both_are_told_by_place() -> None:
+def test_latency_and_bandwidth_are_reported_per_placement() -> None:
     raws = [between_gpus("pingpong", MESSAGES), between_gpus("sf_pingpong", FORESTS)]
 
     speed, start = topic.between_gpus(cases(raws), Context(machine=MACHINE))
@@ -104,7 +104,7 @@ def test_both_are_told_by_place() -> None:
     ][: len(added.parts)]  # fmt: skip
 
 
-def test_layouts_with_the_same_overhead_are_one_value() -> None:
+def test_equal_overheads_of_layouts_are_one_value() -> None:
     forests = {size: time + 6 for size, time in MESSAGES.items()}
     raws = [
         between_gpus(kernel, times, nodes)
@@ -121,7 +121,7 @@ def test_layouts_with_the_same_overhead_are_one_value() -> None:
     assert [one.subject["nodes"] for one in start.parts] == [1, 2] and len(speed.parts) == 2
 
 
-def test_where_published_times_differ_and_ours_do_not_it_is_told() -> None:
+def test_published_differences_that_were_not_reproduced_are_reported() -> None:
     """Table 3 between nodes: sf_scatter is 11.4 us longer at 4 MiB, and 0.2 us at 2 MiB."""
     times = {2**21: 212.0, 2**22: 440.0}
     raws = [between_gpus(kernel, times, nodes=2) for kernel in ("sf_unpack", "sf_scatter")]
@@ -145,7 +145,7 @@ def real(first: dict[str, Any], second: dict[str, Any]) -> str | None:
     return placement_of(case)
 
 
-def test_real_gpus_are_placed_by_their_addresses() -> None:
+def test_real_gpus_are_located_by_their_addresses() -> None:
     def gpu(pci: str, numa: int | None, uuid: str | None = None) -> dict[str, Any]:
         return {"uuid": uuid, "pci": pci, "numa": numa}
 

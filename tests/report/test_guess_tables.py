@@ -36,19 +36,19 @@ def shown(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row] for row in table.rows]
 
 
-def test_skill_counts_cells_that_have_a_guess() -> None:
+def test_skill_uses_only_cells_with_a_guess() -> None:
     (table,) = beside_guesses(CELLS, "4.1")
     assert shown(table) == [["only predicted", "2", "16.2 %", "20.0 %", "-0.08", "-0.25"]]
     assert beside_guesses(CELLS[:1], "4.1") == []
 
 
-def test_errors_have_a_worst_tenth() -> None:
+def test_errors_have_a_90th_percentile() -> None:
     (table,) = errors(CELLS, "4.1")
     assert [column.title for column in table.columns][-3:] == ["median", "90th percentile", "worst"]
     assert shown(table)[1] == ["only predicted", "2", "17.5 %", "25.0 %", "25.0 %"]
 
 
-def test_errors_stand_by_nodes_and_by_published_time() -> None:
+def test_errors_are_grouped_by_nodes_and_published_time() -> None:
     (table,) = structure(CELLS, "4.1")
     assert [row[:3] for row in shown(table)] == [
         ["nodes", "2 nodes", "1"],
@@ -59,7 +59,7 @@ def test_errors_stand_by_nodes_and_by_published_time() -> None:
     assert structure(CELLS[:1], "4.1") == []
 
 
-def test_messages_stand_by_placement_beside_the_null_model() -> None:
+def test_messages_are_grouped_by_placement_with_the_null_model() -> None:
     cells = [
         PredictedCell(
             "2",

@@ -42,11 +42,11 @@ def both(collective_s: float, single_s: float, n: int = 8, **params: Any) -> lis
 @pytest.mark.parametrize(
     "changes", [{"ranks": 1}, {"overlap": "yes"}], ids=["one process", "overlap"]
 )
-def test_what_travels_while_ranks_compute_or_not_at_all_is_not_compared(changes: Raw) -> None:
+def test_overlapped_and_absent_messages_are_not_compared(changes: Raw) -> None:
     assert build("guidelines", both(150e-6, 50e-6, **changes)) == []
 
 
-def test_the_table_has_both_times_of_the_slowest_rank_and_the_verdict() -> None:
+def test_the_table_has_both_slowest_rank_times_and_the_verdict() -> None:
     (table,) = build("guidelines", both(100e-6, 50e-6, L=8) + both(50e-6, 50e-6, L=64))
 
     small, large = range(2)
@@ -60,7 +60,7 @@ def test_the_table_has_both_times_of_the_slowest_rank_and_the_verdict() -> None:
     assert "on the slowest rank" in " ".join(table.notes)
 
 
-def test_ways_to_exchange_faces_stand_in_a_table_and_a_headline() -> None:
+def test_halo_exchange_methods_have_a_table_and_a_headline() -> None:
     raws = both(500e-6, 50e-6)
     (table,) = build("exchange", raws)
 

@@ -24,7 +24,7 @@ def launches(**settings: Any) -> list[Raw]:
     return [heat(launch=launch, **settings) for launch in range(7)]
 
 
-def test_a_solve_is_a_matrix_and_iterations() -> None:
+def test_a_solve_consists_of_a_matrix_and_iterations() -> None:
     (row,) = build("heat", launches()).rows
 
     time, matrix, iterations, iteration, memory, uneven, error = (cell.value for cell in row[1:])
@@ -36,13 +36,13 @@ def test_a_solve_is_a_matrix_and_iterations() -> None:
     assert (uneven, error) == (1.0, 1.13e-4)
 
 
-def test_numbers_of_a_case_that_lacks_launches_are_marked_as_its_time_is() -> None:
+def test_a_case_with_missing_launches_marks_all_its_numbers() -> None:
     (row,) = build("heat", [*launches(), bad(heat(launch=7), "failed", "killed")]).rows
 
     assert [cell.marks for cell in row[1:]] == ["*"] * 7
 
 
-def test_what_was_not_executed_has_no_error_and_what_failed_no_parts() -> None:
+def test_unexecuted_cases_have_no_error_and_failed_ones_no_parts() -> None:
     raw = heat()
     unknown = {**raw, "result": {**raw["result"], "error_max": None, "error_max_bound": None}}
 
@@ -59,5 +59,5 @@ def test_operators_are_compared_on_one_process_too() -> None:
     assert [row[1].text for row in table.rows] == ["csr", "matrix_free"]
 
 
-def test_other_kernels_have_no_such_table() -> None:
+def test_other_kernels_have_no_heat_table() -> None:
     assert tables.build("heat", cases([{**heat(), "kernel": "stream"}]), CONTEXT) == []

@@ -40,7 +40,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_markdown_has_no_html_link_or_picture_of_theirs(report: Path) -> None:
+def test_markdown_contains_no_injected_html_link_or_image(report: Path) -> None:
     text = (report / "report.md").read_text(encoding="utf-8")
     bare = re.sub(r"\\\\", "", text.replace("<br>", ""))
     ours = re.sub(r"!\[(\\.|[^]\\])*\]\(figures/[\w.-]+\)", "", bare)
@@ -62,7 +62,7 @@ def test_no_cell_is_a_formula(report: Path) -> None:
     assert any(cell.startswith("'=") for cell in cells)
 
 
-def test_html_has_no_element_of_theirs(report: Path) -> None:
+def test_html_contains_no_injected_element(report: Path) -> None:
     text = (report / "report.html").read_text(encoding="utf-8")
     assert "onerror" in text
     assert not re.search(r"<(img|b)\b|<!-- a", text)
@@ -80,12 +80,12 @@ def test_html_has_no_element_of_theirs(report: Path) -> None:
         ("2 * 3", "2 * 3"),
     ],
 )
-def test_latex_takes_no_word_for_a_command(text: str, written: str) -> None:
+def test_latex_treats_no_text_as_a_command(text: str, written: str) -> None:
     assert escape(text) == written
 
 
 @pytest.mark.latex
-def test_latex_of_hostile_words_compiles(report: Path) -> None:
+def test_latex_with_hostile_text_compiles(report: Path) -> None:
     if shutil.which("pdflatex") is None:
         pytest.skip("no pdflatex")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]

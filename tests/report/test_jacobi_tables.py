@@ -66,7 +66,7 @@ def context(raws: list[Raw]) -> Context:
     return Context(paper=PAPER, machine=raws[0]["machine"], all_cases=tuple(cases(raws)))
 
 
-def test_k_c_models_measured_and_published() -> None:
+def test_k_and_c_are_modelled_measured_and_published() -> None:
     raws = study()
     (table,) = tables.build("jacobi", cases(raws), context(raws))
     keys = [column.key for column in table.columns]
@@ -84,7 +84,7 @@ def test_k_c_models_measured_and_published() -> None:
     assert any("No other sweep" in note for note in table.notes)
 
 
-def test_simulated_sweeps_are_not_called_measured_nor_their_model_independent() -> None:
+def test_simulated_sweeps_are_not_called_measured_or_independent() -> None:
     raws = on("orfeo-thin", study())
     (table,) = tables.build("jacobi", cases(raws), context(raws))
     (figure,) = figures.build("jacobi", cases(raws), context(raws))
@@ -109,7 +109,7 @@ def detailed_of_two(slowness: float) -> float:
     return float(dict(zip(keys, table.rows[1], strict=True))["detailed_mlups"].value or 0)
 
 
-def test_the_memory_allows_what_the_triad_moves_with_the_lines_it_reads_to_overwrite() -> None:
+def test_the_memory_bound_is_the_triad_with_write_allocate_traffic() -> None:
     """The triad says 25 GB/s on two cores and moves a third more, as a sweep's 24 bytes do."""
     allowed = 25e9 * 4 / 3 / BYTES_PER_UPDATE / 1e6
 
@@ -117,7 +117,7 @@ def test_the_memory_allows_what_the_triad_moves_with_the_lines_it_reads_to_overw
     assert detailed_of_two(1.5) < allowed / 1.45
 
 
-def test_what_a_model_lacks_is_said() -> None:
+def test_missing_model_inputs_are_named() -> None:
     raws = [sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 1000.0)]
     (table,) = tables.build("jacobi", cases(raws), context(raws))
     assert any("messages between two ranks" in note for note in table.notes)
@@ -128,7 +128,7 @@ def test_what_a_model_lacks_is_said() -> None:
     assert noted(table, "one rank ", "not measured")
 
 
-def test_a_triad_that_caches_hold_is_not_said_to_be_unmeasured() -> None:
+def test_a_triad_in_cache_is_not_reported_as_unmeasured() -> None:
     raws = study()
     kept = [raw for raw in raws if raw["kernel"] != "stream"]
     for size, words in ((2**20, ("only with arrays ", "fit in caches")), (2**32, ())):
@@ -146,7 +146,7 @@ def why_no_roofline(raws: list[Raw]) -> str:
     return figures.why_none("roofline", cases(raws), context(raws))
 
 
-def test_a_roofline_that_is_not_there_says_what_it_lacks() -> None:
+def test_a_missing_roofline_names_its_missing_inputs() -> None:
     large, small = sweeps((1, 1, 1), 540.0), sweeps((1, 1, 1), 900.0, L=20)
     cached = quick()
     for raw in cached:
@@ -182,7 +182,7 @@ def test_the_figure_has_the_bound_and_the_model() -> None:
     assert [mark.y for mark in ratios["1-D"].marks] == pytest.approx([1.0, 1.08])
 
 
-def test_ratios_are_of_one_dimension_against_more_on_an_axis_that_fits_them() -> None:
+def test_ratios_compare_one_dimension_with_more_on_a_fitting_axis() -> None:
     raws = [*study(), sweeps((4, 1, 1), 1800.0), sweeps((2, 2, 1), 1900.0)]
     rates, ratios = panels(raws)
     assert [mark.y for mark in rates["measured"].marks] == pytest.approx([0.54, 1, 1.9])  # the best
@@ -193,7 +193,7 @@ def test_ratios_are_of_one_dimension_against_more_on_an_axis_that_fits_them() ->
     assert shows(figure.alt, "1 to 4 processes", "Highest: 1,900 MLUP/s")
 
 
-def test_a_colour_stands_for_one_thing_in_both_panels() -> None:
+def test_a_colour_has_one_meaning_in_both_panels() -> None:
     rates, ratios = panels([*study(), sweeps((4, 1, 1), 1800.0), sweeps((2, 2, 1), 1900.0)])
     first = {curve.style for curve in rates.values() if not curve.bound}
     second = {name: curve.style for name, curve in ratios.items()}
@@ -201,7 +201,7 @@ def test_a_colour_stands_for_one_thing_in_both_panels() -> None:
     assert second["1-D"] == second["1-D, detailed model"] != second["2/3-D"]
 
 
-def test_published_points_stand_beside_the_same_problem_on_the_same_machine_alone() -> None:
+def test_published_points_match_the_problem_and_the_machine() -> None:
     measured = [sweeps((1, 1, 1), 112.0), sweeps((4, 1, 1), 440.0)]
     strong = [
         sweeps((1, 1, 1), 112.0, size="400x400x400"),
@@ -215,7 +215,7 @@ def test_published_points_stand_beside_the_same_problem_on_the_same_machine_alon
         assert not [label for panel in panels(raws) for label in panel if "published" in label]
 
 
-def test_simulated_ratios_have_the_error_of_a_ratio() -> None:
+def test_simulated_ratios_have_a_ratio_error() -> None:
     simulated = on("orfeo-thin", [sweeps((1, 1, 1), 112.0), sweeps((4, 1, 1), 440.0)])
     _, ratios = panels(simulated)
     first, second = cases(simulated)
@@ -224,7 +224,7 @@ def test_simulated_ratios_have_the_error_of_a_ratio() -> None:
     assert ratios["1-D"].marks[1].band
 
 
-def test_what_plays_no_part_is_in_no_title() -> None:
+def test_irrelevant_settings_are_in_no_title() -> None:
     strong = [sweeps(grid, 540.0, size="400x400x400", L=100) for grid in ((1, 1, 1), (2, 1, 1))]
     raws = [*strong, *study()]
     titles = [figure.title for figure in figures.build("jacobi", cases(raws), context(raws))]
@@ -262,7 +262,7 @@ def test_the_roofline_has_memory_cache_and_variants() -> None:
 
 
 @pytest.mark.parametrize(("precision", "fits"), [("double", False), ("float", True)])
-def test_a_mesh_fits_in_the_cache_by_its_precision(precision: str, fits: bool) -> None:
+def test_whether_a_mesh_fits_the_cache_depends_on_its_precision(precision: str, fits: bool) -> None:
     """Two meshes of 140^3 values take 42 MiB or 21, beside a last cache of 32."""
     raws = [*study(), sweeps((1, 1, 1), 2000.0, L=140, precision=precision)]
     (figure,) = figures.build("roofline", cases(raws), context(raws))
@@ -271,7 +271,7 @@ def test_a_mesh_fits_in_the_cache_by_its_precision(precision: str, fits: bool) -
     assert ("in cache, 1 core" in [curve.label for curve in panel.curves]) == fits
 
 
-def test_operations_of_an_update_are_those_that_the_kernel_declares() -> None:
+def test_operations_per_update_are_those_declared_by_the_kernel() -> None:
     """Also where several ghost layers have some points updated twice."""
     own, twice = sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 1000.0)
     own["phases"][0]["flops"] *= 7 / 6
@@ -303,14 +303,14 @@ def test_variants_by_ranks_and_the_fastest() -> None:
     assert tables.build("iterations", cases(once[:1]), context(raws)) == []
 
 
-def test_what_only_sstep_has_is_no_setting_of_the_others() -> None:
+def test_settings_specific_to_sstep_do_not_appear_in_other_names() -> None:
     fused, sstep = cases([solves("fused", 1, 20.0), solves("sstep", 1, 16.0)])
     assert label_of(fused, [fused, sstep]) == "fused"
     assert not {"s", "reorthogonalise"} & set(fused.settings)
     assert (sstep.settings["s"], sstep.settings["reorthogonalise"]) == (2, 8)
 
 
-def test_a_model_is_not_checked_against_the_case_that_it_was_made_from() -> None:
+def test_a_model_is_not_tested_on_its_calibration_case() -> None:
     (scaling,) = scalings(cases(study()), cases(study()))
 
     (off,) = scaling.errors("textbook").values()
@@ -320,14 +320,14 @@ def test_a_model_is_not_checked_against_the_case_that_it_was_made_from() -> None
     assert noted(table, f"Error {100 * off:.1f} % (root mean square)", "over 2 ranks.")
 
 
-def test_one_rank_alone_checks_no_model() -> None:
+def test_a_single_rank_does_not_test_a_model() -> None:
     raws = [*quick(), sweeps((1, 1, 1), 540.0), sweeps((1, 1, 1), 500.0, variant="streaming")]
 
     assert tables.build("jacobi", cases(raws), context(raws)) == []
     assert found(model, raws) == []
 
 
-def test_points_that_no_rank_has_are_no_updates_of_a_model() -> None:
+def test_points_that_no_rank_owns_are_not_counted_as_updates() -> None:
     """400 planes over three ranks: the largest has 134, three of it 402."""
     alone, three = (
         sweeps(grid, rate, size="400x400x400")

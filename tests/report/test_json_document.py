@@ -25,7 +25,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str,
     return found
 
 
-def test_report_and_show_print_the_same_document(
+def test_report_and_show_output_the_same_document(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_folder(tmp_path, quick(3))
@@ -56,7 +56,7 @@ def test_the_document_has_every_finding_table_and_case(tmp_path: Path) -> None:
     assert exact == [cell.value for cell in cells]
 
 
-def test_a_comparison_is_the_same_document(
+def test_a_comparison_has_the_same_document_format(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, after = (
@@ -76,7 +76,7 @@ def test_a_comparison_is_the_same_document(
     assert part["ratio"]["estimate"]["value"] == pytest.approx(2.0)
 
 
-def test_the_document_fits_its_schema(tmp_path: Path) -> None:
+def test_the_document_validates_against_its_schema(tmp_path: Path) -> None:
     report = composed(write_folder(tmp_path, quick(3)))
     schema = Draft202012Validator(json.loads(schemas.text("report")))
 

@@ -31,11 +31,11 @@ def table(columns: int, name: str = "one") -> Table:
     return Table("t", "t", "T", (Column("case", "case", align="left"), *head), (row,))
 
 
-def test_a_table_that_fits_stays_whole() -> None:
+def test_a_table_that_fits_is_not_split() -> None:
     assert len(tabulars(table(6))) == 1
 
 
-def test_a_wide_table_is_cut_into_parts_that_have_the_names_and_each_value_once() -> None:
+def test_a_wide_table_is_split_with_names_repeated_and_each_value_once() -> None:
     parts = tabulars(table(24))
 
     assert len(parts) > 1
@@ -45,21 +45,21 @@ def test_a_wide_table_is_cut_into_parts_that_have_the_names_and_each_value_once(
         assert sum(f"phase{index} " in part for part in parts) == 1
 
 
-def test_no_part_has_more_than_one_column_more_than_another() -> None:
+def test_parts_differ_by_at_most_one_column() -> None:
     """None is left alone on a page of its own."""
     counts = [part.count("phase") for part in tabulars(table(15))]
 
     assert counts == [7, 8]
 
 
-def test_parts_keep_the_titles_above_their_own_columns() -> None:
+def test_parts_keep_the_titles_of_their_columns() -> None:
     first, *_, last = tabulars(table(24))
 
     assert r"\multicolumn{8}{c}{first} & \multicolumn{4}{c}{second}" in first
     assert "{second}" in last and "{first}" not in last
 
 
-def test_a_long_name_goes_on_in_the_next_line() -> None:
+def test_a_long_name_is_wrapped() -> None:
     (whole,) = tabulars(table(6, NAME))
 
     assert r"\parbox[t]" in whole and r"\raggedright 2 processes, chunks" in whole
@@ -72,7 +72,7 @@ def drawn(number: int, height: float) -> list[Drawing]:
     return [Drawing(f"panel{index}", svg, b"") for index in range(number)]
 
 
-def test_panels_that_a_page_has_no_room_for_are_in_a_figure_that_goes_on() -> None:
+def test_panels_that_do_not_fit_a_page_go_to_a_continued_figure() -> None:
     assert [len(part) for part in pages(drawn(6, 0.76))] == [6]
     assert [len(part) for part in pages(drawn(7, 1.0))] == [4, 3]
     assert [len(part) for part in pages(drawn(3, 3.0))] == [2, 1]  # made smaller on its page
@@ -93,7 +93,7 @@ def words_of_reports() -> Iterator[str]:
                 yield node.value
 
 
-def test_latex_prints_every_sign_that_reports_write() -> None:
+def test_latex_has_every_character_that_reports_use() -> None:
     signs = {sign for words in words_of_reports() for sign in words if sign not in "\n\r\t?"}
 
     assert {"α", "₁", "∞", "×"} <= signs
@@ -105,14 +105,14 @@ def rows_of(number: int, text: str = "", spread: str = "") -> Table:
     return Table("t", "t", "T", (Column("case", "case", align="left"), Column("v", "v")), rows)
 
 
-def test_a_table_that_is_too_long_is_cut_into_parts_that_are_about_as_long() -> None:
+def test_a_long_table_is_split_into_parts_of_similar_length() -> None:
     parts = tabulars(rows_of(LINES_A_PAGE + 2))
 
     assert [part.count("row") for part in parts] == [(LINES_A_PAGE + 2) // 2] * 2
     assert [part.find("row0 ") >= 0 for part in parts] == [True, False]
 
 
-def test_lines_of_names_and_spreads_and_notes_count_as_what_a_page_has_room_for() -> None:
+def test_page_capacity_counts_lines_of_names_intervals_and_notes() -> None:
     """A page with nothing on it but its heading is what follows where they do not."""
     assert len(tabulars(rows_of(LINES_A_PAGE))) == 1
     assert len(tabulars(rows_of(LINES_A_PAGE, spread="[1, 2]"))) == 2
@@ -128,7 +128,7 @@ def shared() -> Section:
     return Section("s", "S", (), (whole, replace(whole, id="u", title="U", folded=True)))
 
 
-def test_folded_tables_stand_after_all_that_floats_and_common_notes_once(tmp_path: Path) -> None:
+def test_collapsed_tables_come_last_and_common_notes_once(tmp_path: Path) -> None:
     """What floats itself waits behind those before it; bare text would overtake them."""
     document = Document("T", "S", (), (shared(),), (), (), (), (), ())
 
@@ -144,7 +144,7 @@ def test_folded_tables_stand_after_all_that_floats_and_common_notes_once(tmp_pat
     assert r"\let\ftype@figure\ftype@table" in text  # figures wait with tables
 
 
-def test_a_warning_has_a_mark_of_its_own(tmp_path: Path) -> None:
+def test_a_warning_has_its_own_mark(tmp_path: Path) -> None:
     found = (
         warning(Caveat.BUSY),
         Finding(
@@ -165,11 +165,11 @@ def test_a_warning_has_a_mark_of_its_own(tmp_path: Path) -> None:
     assert f"- {copy}" in page.replace("\\", "")
 
 
-def test_signs_below_the_line_are_set_there() -> None:
+def test_subscript_characters_are_typeset_as_subscripts() -> None:
     assert escape("latency Tₗ, oₛ, oᵣ") == "latency T$_l$, o$_s$, o$_r$"
 
 
-def test_headings_have_room_for_what_follows_or_begin_a_page(tmp_path: Path) -> None:
+def test_headings_stay_with_their_content_or_start_a_page(tmp_path: Path) -> None:
     document = Document("T", "S", (), (shared(),), ("left",), (("a", "b"),), (), ("how",), ())
 
     text = write(document, {}, tmp_path).read_text(encoding="utf-8")

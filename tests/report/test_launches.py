@@ -14,7 +14,7 @@ from haloscope.topics import figures
 from haloscope.topics.star_forests.parts import FIGURE_15
 
 
-def test_what_waiting_for_the_first_device_kernel_adds_stands_beside_both_times() -> None:
+def test_the_cost_of_waiting_for_the_first_kernel_is_listed_with_both_times() -> None:
     raws = [launches(70 + k, 95 + k, k) for k in range(7)]
     (table,) = build("launches", [*raws, launches(7, 8, size=65536)])
 
@@ -32,7 +32,7 @@ def on_gpu(cluster: str = "summit", **params: int) -> Raw:
     return {**raw, "device": "simulated", "clock": "simulated", "simulation": simulation}
 
 
-def test_the_paper_s_example_stands_beside_its_device_kernels_on_its_cluster_alone() -> None:
+def test_the_published_example_is_shown_only_for_its_cluster() -> None:
     def published(raw: Raw) -> list[float | None]:
         (table,) = build("launches", [raw], "anl-petsc-summit-part2")
         notes = [note for note in table.notes if "They assume 10 µs" in note]
@@ -46,7 +46,7 @@ def test_the_paper_s_example_stands_beside_its_device_kernels_on_its_cluster_alo
         assert published(raw) == [None, None, None]
 
 
-def test_a_case_that_was_not_measured_adds_nothing() -> None:
+def test_an_unmeasured_case_adds_no_value() -> None:
     failed = {**bad(launches(1, 1), "failed", "killed"), "points": [], "times_s": [], "result": {}}
 
     (table,) = build("launches", [failed, launches(7, 8, size=65536)])
@@ -54,7 +54,7 @@ def test_a_case_that_was_not_measured_adds_nothing() -> None:
     assert [cell.text for cell in table.rows[0][4:]] == ["failed", "failed", "–"]
 
 
-def test_timelines_of_both_ways_have_their_names_and_say_what_device_it_was() -> None:
+def test_timelines_of_both_methods_are_named_with_their_device() -> None:
     traces = [{"clock_error_s": 0.0, "ranks": [[["synchronise", 0, 0.0, 9e-6]]]}] * 2
     raw = {**launches(70, 95), "timeline": traces}
 

@@ -41,7 +41,7 @@ def context(host: str) -> Context:
     return Context(paper=PAPER, machine={"host": host})
 
 
-def test_numbers_of_nodes_have_rows_and_one_node_belongs_to_every_mapping() -> None:
+def test_node_counts_are_rows_and_one_node_belongs_to_every_mapping() -> None:
     (table,) = tables.build("mapping", cases(RAWS), context("elsewhere"))
     shown = [[cell.text for cell in row] for row in table.rows]
 
@@ -57,7 +57,7 @@ def test_numbers_of_nodes_have_rows_and_one_node_belongs_to_every_mapping() -> N
     ]
 
 
-def test_what_can_not_run_here_has_no_table_of_absent_times() -> None:
+def test_unsupported_cases_do_not_create_a_table_of_absent_times() -> None:
     """As LAMMPS under simulation, beside md_pppm; what failed stays, as it could have run."""
 
     def gone(outcome: str) -> list[MeasuredCase]:
@@ -68,7 +68,7 @@ def test_what_can_not_run_here_has_no_table_of_absent_times() -> None:
     assert table.rows[0][2].text == "failed"
 
 
-def test_tasks_that_do_not_go_evenly_are_said_so() -> None:
+def test_unevenly_distributed_tasks_are_noted() -> None:
     uneven = run(16, 3, 1.0, ppn=6)
     (table,) = tables.build("mapping", cases([*RAWS, uneven]), context("elsewhere"))
 
@@ -85,7 +85,7 @@ def transposes() -> list[dict[str, Any]]:
     return raws
 
 
-def test_published_times_of_the_same_cluster_stand_in_the_figure_of_what_is_like_them() -> None:
+def test_published_times_of_the_same_cluster_are_in_the_matching_figure() -> None:
     def curves(host: str) -> dict[str, list[tuple[float, float]]]:
         (figure,) = figures.build("mapping", cases(transposes()), context(host))
         (panel,) = panels(figure)
@@ -102,7 +102,7 @@ def test_published_times_of_the_same_cluster_stand_in_the_figure_of_what_is_like
     assert not [name for name in curves("elsewhere") if "published" in name]
 
 
-def test_a_published_percentage_stands_at_the_nodes_that_the_paper_planned() -> None:
+def test_a_published_percentage_is_placed_at_the_planned_nodes() -> None:
     """512 of Table 2, and 256 on Stampede, which had no more for one job."""
     more = [run(32, nodes, 1.0) for nodes in (1, 32)]
     (figure,) = figures.build("mapping", cases([*RAWS, *more]), context("eagle"))
@@ -114,7 +114,7 @@ def test_a_published_percentage_stands_at_the_nodes_that_the_paper_planned() -> 
     assert noted(figure, "relative to ", "the shorter time")
 
 
-def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
+def test_published_values_of_the_same_cluster_are_listed() -> None:
     """Of programs that communicate as the kernel does, in columns of their own."""
     (halos,) = tables.build("mapping", cases(RAWS), context("eagle"))
     (table,) = tables.build("mapping", cases(transposes()), context("eagle"))
@@ -135,14 +135,14 @@ def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
     ]
 
 
-def test_where_distributed_is_faster_the_ratio_is_below_one_like_all_others() -> None:
+def test_a_faster_distributed_mapping_has_a_ratio_below_one() -> None:
     cubes = [{**raw, "kernel": "jacobi3d"} for raw in RAWS]
     (table,) = tables.build("mapping", cases(cubes), context("stampede"))
     (lammps,) = (row for row in table.rows if row[-3].text == "lammps")
     assert (lammps[0].text, lammps[-1].text) == ("the most", "0.855 to 0.820 ×")
 
 
-def test_the_figure_has_a_panel_for_each_kernel_relative_to_the_fewest_nodes() -> None:
+def test_the_figure_has_a_panel_per_kernel_relative_to_the_fewest_nodes() -> None:
     (figure,) = figures.build("mapping", cases(RAWS), context("eagle"))
     (panel,) = figure.panels
     assert isinstance(panel, Lines)
@@ -160,7 +160,7 @@ def test_the_figure_has_a_panel_for_each_kernel_relative_to_the_fewest_nodes() -
     assert shows(figure.alt, "8 tasks: 0.500 on 8 nodes", "16 tasks: 2.50 on 16 nodes")
 
 
-def test_a_number_of_tasks_on_one_number_of_nodes_has_no_curve() -> None:
+def test_a_task_count_with_one_node_count_has_no_curve() -> None:
     (figure,) = figures.build("mapping", cases([*RAWS, run(2048, 128, 1.0)]), context("x"))
     (panel,) = panels(figure)
 
@@ -168,7 +168,7 @@ def test_a_number_of_tasks_on_one_number_of_nodes_has_no_curve() -> None:
     assert figures.build("mapping", cases([run(2048, 128, 1.0)]), context("x")) == []
 
 
-def test_transposes_are_one_comparison_with_sizes_that_shrink() -> None:
+def test_transposes_of_shrinking_sizes_are_one_comparison() -> None:
     (table,) = tables.build("mapping", cases(transposes()), context("elsewhere"))
     assert table.title.endswith(", fft_pencil")
     one, *others = found(mappings, [{**raw, "clock": "simulated"} for raw in transposes()])
@@ -176,7 +176,7 @@ def test_transposes_are_one_comparison_with_sizes_that_shrink() -> None:
     assert one.parts[0].subject["pattern"] == "distributed"
 
 
-def test_a_grid_that_follows_from_the_tasks_is_no_setting_of_its_own() -> None:
+def test_a_grid_derived_from_the_tasks_is_no_separate_setting() -> None:
     def on_grids(grids: dict[int, str]) -> list[dict[str, Any]]:
         return [
             {**raw, "params": {**raw["params"], "topology": grids[raw["layout"]["ranks"]]}}
@@ -191,13 +191,13 @@ def test_a_grid_that_follows_from_the_tasks_is_no_setting_of_its_own() -> None:
     assert len(tables.build("mapping", cases(two), context("x"))) == 4
 
 
-def test_cases_without_a_number_of_tasks_have_neither() -> None:
+def test_cases_without_a_task_count_have_no_table_or_figure() -> None:
     plain = cases([poisson(1024)])
     assert tables.build("mapping", plain, context("eagle")) == []
     assert figures.build("mapping", plain, context("eagle")) == []
 
 
-def test_times_that_hardly_differ_have_an_axis_along_which_they_are_told_apart() -> None:
+def test_nearly_equal_times_have_an_axis_that_resolves_them() -> None:
     """From half to one, all points of 0.98 to 1 would lie on each other."""
     near = [run(8, 1, 1.0), run(8, 4, 0.99), run(8, 8, 0.98)]
 

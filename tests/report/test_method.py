@@ -15,7 +15,7 @@ def plan(*stopped: tuple[str | None, str | None]) -> Raw:
     return {"rule": rule, "cases": [{"stopped": why, "absent": no} for why, no in stopped]}
 
 
-def test_a_library_is_described_once_with_all_its_transports() -> None:
+def test_a_library_is_described_once_with_its_transports() -> None:
     one, other = ({"name": name, "mpi": f"{name} 1"} for name in ("openmpi", "mpich"))
     raws = [pingpong(toolchain=one, transport=name) for name in ("tcp", "shm")]
     records = [r for case in cases([*raws, pingpong(toolchain=other)]) for r in case.launches]
@@ -28,7 +28,7 @@ def test_a_library_is_described_once_with_all_its_transports() -> None:
     ]
 
 
-def test_what_ended_the_launches_of_a_rule_is_told_of_all_but_absent_cases() -> None:
+def test_the_stopping_reason_of_each_case_is_counted() -> None:
     asked = plan(("narrow", None), ("time", None), (None, None), (None, "no such provider"))
     (line,) = (line for line in method([], [], asked) if "were launched until" in line)
 
@@ -37,7 +37,7 @@ def test_what_ended_the_launches_of_a_rule_is_told_of_all_but_absent_cases() -> 
     assert shows(line, "1 case unfinished")
 
 
-def test_whether_the_intervals_of_compared_cases_parted_is_told() -> None:
+def test_separation_of_compared_intervals_is_reported() -> None:
     def text_of(why: str | None) -> str:
         asked = {"parting": 6, "cases": [{"stopped": why, "absent": None}] * 2}
         return next(line for line in method([], [], asked) if "launched in turn" in line)
@@ -46,7 +46,7 @@ def test_whether_the_intervals_of_compared_cases_parted_is_told() -> None:
     assert "cap" in text_of(None)
 
 
-def test_how_processes_start_together_is_said_in_words() -> None:
+def test_the_start_synchronisation_is_described() -> None:
     def text_of(way: str) -> str:
         records = cases([pingpong(synchronisation=way)])[0].launches
         return next(line for line in method(records, [], {}) if line.startswith("Clock"))

@@ -32,13 +32,13 @@ def test_streams_have_a_message_rate_and_no_latency() -> None:
     assert build("libraries", [pingpong(mode="stream"), pingpong(mode="bistream")]) == []
 
 
-def test_a_rate_of_empty_messages_is_not_told_from_bytes() -> None:
+def test_the_rate_of_empty_messages_is_not_derived_from_bytes() -> None:
     (table,) = build("pingpong", [pingpong(mode="stream", sizes=[0, 8])])
     assert [cell.text for cell in table.rows[0]] == ["0 B", "–", "–"]
     assert table.rows[1][2].text != "–"
 
 
-def test_libraries_are_tested_against_the_fastest_size_by_size() -> None:
+def test_libraries_are_tested_against_the_fastest_per_size() -> None:
     ours = [pingpong(launch=k) for k in range(8)]
     theirs = [slower(pingpong(launch=k, toolchain=WITH), 2.0) for k in range(8)]
 
@@ -51,7 +51,7 @@ def test_libraries_are_tested_against_the_fastest_size_by_size() -> None:
     assert any("Holm's correction for 24 comparisons" in note for note in table.notes)
 
 
-def test_an_interval_beside_another_verdict_is_explained() -> None:
+def test_an_interval_that_contradicts_the_verdict_is_explained() -> None:
     """Six launches each never overlap: too few for a test among 24, and enough for an interval."""
 
     def notes(launches: int) -> bool:
@@ -63,7 +63,7 @@ def test_an_interval_beside_another_verdict_is_explained() -> None:
     assert [notes(launches) for launches in (5, 6, 8)] == [False, True, False]
 
 
-def test_transports_have_a_panel_a_library_and_a_curve_each() -> None:
+def test_transports_have_a_panel_per_library_and_a_curve_each() -> None:
     raws = [
         slower(pingpong(toolchain={"name": name}, transport=transport), factor)
         for name, transport, factor in (("a", "shm", 1), ("a", "tcp", 9), ("b", "shm", 2))
@@ -78,7 +78,7 @@ def test_transports_have_a_panel_a_library_and_a_curve_each() -> None:
     assert draw("transports", raws[:1]) == []
 
 
-def test_models_are_lines_and_residuals_stand_beside_them() -> None:
+def test_models_are_lines_with_residuals_listed() -> None:
     (figure,) = draw("fits", [pingpong(launch=k) for k in range(6)])
 
     times, residuals = panels(figure)
@@ -87,7 +87,7 @@ def test_models_are_lines_and_residuals_stand_beside_them() -> None:
     assert all(abs(mark.y) < 60 for mark in residuals.curves[1].marks)
 
 
-def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
+def test_collectives_have_a_column_per_operation_and_a_panel() -> None:
     points = [
         {"size_bytes": size, "operation": name, "times_s": [1e-6], "bytes": size, "result": {}}
         for name, sizes in (("barrier", [0]), ("bcast", [8, 64]))
@@ -105,7 +105,7 @@ def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
     assert [panel.title for panel in panels(figure)] == ["bcast"]
 
 
-def test_a_warmup_that_is_found_is_left_out_and_told() -> None:
+def test_a_detected_warmup_is_excluded_and_reported() -> None:
     raws = [
         record("ring", {}, [2e-6, 1e-6, 1.001e-6, 1e-6], ranks=2, launch=k, result={})
         for k in range(6)

@@ -22,13 +22,13 @@ from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
 from haloscope.topics.common.table import Column, Table, label
 
 
-def test_every_kind_has_what_makes_it() -> None:
+def test_every_kind_is_complete() -> None:
     assert tuple(tables.TABLES) == kinds.tables()
     assert tuple(figures.FIGURES) == kinds.figures()
 
 
 @pytest.mark.parametrize("build", [tables.build, figures.build])
-def test_what_is_no_kind_is_refused(build: Callable[..., object]) -> None:
+def test_an_invalid_kind_is_refused(build: Callable[..., object]) -> None:
     with pytest.raises(KeyError):
         build("weather", [], Context())
 
@@ -64,7 +64,7 @@ ASKED = '[[tables]]\nkind = "weather"\n[[figures]]\nkind = "weather"'
 
 @pytest.mark.usefixtures("weather")
 @pytest.mark.parametrize("asked", ["", ASKED])
-def test_two_lines_are_all_that_a_new_kind_takes(tmp_path: Path, asked: str) -> None:
+def test_a_new_kind_needs_only_two_lines(tmp_path: Path, asked: str) -> None:
     folder = write_folder(tmp_path / "results", [poisson(64)], f"{STUDY}\n{asked}")
 
     report = compose(open_folder(folder))
@@ -75,7 +75,7 @@ def test_two_lines_are_all_that_a_new_kind_takes(tmp_path: Path, asked: str) -> 
 
 
 @pytest.mark.usefixtures("weather")
-def test_a_new_kind_is_among_those_that_an_error_names(tmp_path: Path) -> None:
+def test_an_error_lists_a_new_kind_among_the_valid_ones(tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text(f'{STUDY}\n[[tables]]\nkind = "wether"\n')  # codespell:ignore
 

@@ -20,13 +20,13 @@ def notes_of(raws: list[Raw], kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["spmv", "summary"])
-def test_ways_of_one_process_are_said_to_be_one_program(kind: str) -> None:
+def test_one_process_exchanges_are_reported_as_one_program(kind: str) -> None:
     (note,) = notes_of(products(1) + products(2), kind)
 
     assert shows(note, "overlap = none and split", "2 measurements", "noise")
 
 
-def test_of_simulated_ones_nothing_is_chance() -> None:
+def test_simulated_times_do_not_differ_by_chance() -> None:
     raws = [{**raw, "clock": "simulated"} for raw in products(1) + products(2)]
 
     (note,) = notes_of(raws, "summary")
@@ -34,14 +34,14 @@ def test_of_simulated_ones_nothing_is_chance() -> None:
     assert shows(note, "overlap = none and split", "2 simulations") and "noise" not in note
 
 
-def test_the_solver_s_exchanges_too() -> None:
+def test_solver_exchanges_on_one_process_are_reported_too() -> None:
     raws = [poisson(64, ranks=1, exchange=way) for way in ("blocking", "nonblocking")]
 
     assert notes_of(raws, "walltime_grid") == []  # each in a grid of its own
     assert "exchange = blocking and nonblocking " in notes_of(raws, "summary")[0]
 
 
-def test_what_one_process_does_otherwise_is_another_program() -> None:
+def test_settings_that_matter_on_one_process_are_different_programs() -> None:
     """It adds a temporary; and groups of planes are transformed one after the other."""
     (note,) = notes_of(products(1, ("none", "split", "split_temporary")), "spmv")
     transforms = [fft(ranks=1, transpose=way) for way in ("alltoallv", "pairwise", "pipelined")]
@@ -50,7 +50,7 @@ def test_what_one_process_does_otherwise_is_another_program() -> None:
     assert "transpose = alltoallv and pairwise " in notes_of(transforms, "fft")[0]
 
 
-def test_of_several_processes_and_of_one_way_there_is_nothing_to_say() -> None:
+def test_several_processes_or_a_single_exchange_need_no_note() -> None:
     assert notes_of(products(2), "spmv") == []
     assert notes_of(products(1, ("split",)), "spmv") == []
     assert alike([]) == []

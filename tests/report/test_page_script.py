@@ -76,7 +76,7 @@ def test_a_point_shows_its_value_on_the_page(
     assert inside
 
 
-def test_a_name_in_the_legend_switches_its_curve(page: str, tmp_path: Path) -> None:
+def test_a_legend_entry_toggles_its_curve(page: str, tmp_path: Path) -> None:
     script = """
         const svg = document.querySelector("#figure-stream svg");
         const shown = () => ["series-0", "series-1"].map((series) =>
@@ -117,7 +117,7 @@ POINTS_AND_TICKS = """
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
-def test_an_axis_is_switched_between_logarithmic_and_linear(
+def test_an_axis_can_be_toggled_between_logarithmic_and_linear(
     page: str, tmp_path: Path, size: str
 ) -> None:
     script = f"""{POINTS_AND_TICKS}
@@ -154,7 +154,7 @@ def residual(pairs: list[tuple[float, float]]) -> float:
     return max(abs(line.intercept + line.slope * a - b) for a, b in pairs)
 
 
-def test_guides_move_with_their_axis_alone(page: str, tmp_path: Path) -> None:
+def test_guides_move_only_with_their_axis(page: str, tmp_path: Path) -> None:
     script = f"""{POINTS_AND_TICKS}
         const guide = () => svg.querySelector('[id*="-placed-x-"] path').getAttribute("d")
             .match(/[-\\d.]+/g).map(Number);
@@ -169,7 +169,7 @@ def test_guides_move_with_their_axis_alone(page: str, tmp_path: Path) -> None:
     assert of_x[0] == of_x[1] < drawn[0] - 10
 
 
-def test_an_axis_of_names_or_of_0_is_not_switched(page: str, tmp_path: Path) -> None:
+def test_a_categorical_axis_or_one_with_zero_cannot_be_toggled(page: str, tmp_path: Path) -> None:
     script = """
         const axis = { scale: "linear", drawn: [1, 9], ticks: [[1, "1"], [9, "9"]] };
         return [axis, { ...axis, drawn: [0, 9] }, { ...axis, drawn: [2, 2] },
@@ -179,7 +179,7 @@ def test_an_axis_of_names_or_of_0_is_not_switched(page: str, tmp_path: Path) -> 
     assert done(page, tmp_path, script) == [True, False, False, False, False, True]
 
 
-def test_a_table_is_sorted_by_exact_values_and_back(page: str, tmp_path: Path) -> None:
+def test_a_table_is_sorted_by_exact_values_and_restored(page: str, tmp_path: Path) -> None:
     script = """
         const table = document.querySelector("#table-summary"), rows = () =>
             [...table.tBodies[0].rows].map((row) => row.cells[column].dataset.value ?? null);
@@ -201,7 +201,7 @@ def test_a_table_is_sorted_by_exact_values_and_back(page: str, tmp_path: Path) -
     assert after == before
 
 
-def test_each_column_of_each_table_has_a_head_to_sort_by(page: str, tmp_path: Path) -> None:
+def test_every_column_header_sorts_its_table(page: str, tmp_path: Path) -> None:
     script = """
         return [...document.querySelectorAll(".box table")].map((table) => [
             table.tHead.rows.length, headsOf(table).length, table.tBodies[0].rows[0].cells.length]);
@@ -213,7 +213,7 @@ def test_each_column_of_each_table_has_a_head_to_sort_by(page: str, tmp_path: Pa
     assert all(heads == columns for _, heads, columns in tables)
 
 
-def test_rows_are_filtered_by_words(page: str, tmp_path: Path) -> None:
+def test_rows_can_be_filtered_by_text(page: str, tmp_path: Path) -> None:
     script = """
         const table = document.querySelector("#table-summary");
         const filter = table.closest(".box").previousElementSibling.querySelector("input");
@@ -228,7 +228,7 @@ def test_rows_are_filtered_by_words(page: str, tmp_path: Path) -> None:
     assert all("poisson" in text and "1024" in text for text in shown)
 
 
-def test_a_table_is_saved_with_exact_values(page: str, tmp_path: Path) -> None:
+def test_a_table_is_exported_with_exact_values(page: str, tmp_path: Path) -> None:
     script = """
         const table = document.querySelector("#table-scaling-time-1");
         return [csvOf(table), [...table.tBodies[0].rows].map((row) =>
@@ -243,7 +243,7 @@ def test_a_table_is_saved_with_exact_values(page: str, tmp_path: Path) -> None:
     assert len(lines[1].split(",")[1]) > 6  # more digits than the page shows
 
 
-def test_saved_text_is_no_formula_and_numbers_stay_numbers(page: str, tmp_path: Path) -> None:
+def test_exported_text_is_no_formula_and_numbers_stay_numbers(page: str, tmp_path: Path) -> None:
     script = """
         return ["=1+1", "@SUM(A1)", "+x", "-x", "-7.44", "1e-05", "plain"].map(inert);"""
 
@@ -252,7 +252,7 @@ def test_saved_text_is_no_formula_and_numbers_stay_numbers(page: str, tmp_path: 
     ]
 
 
-def test_a_link_to_a_table_opens_its_topic(page: str, tmp_path: Path) -> None:
+def test_a_link_to_a_table_expands_its_topic(page: str, tmp_path: Path) -> None:
     script = """
         const table = document.querySelector("#table-scaling-time-1");
         const topic = table.closest("details.topic"), before = topic.open;
@@ -263,7 +263,7 @@ def test_a_link_to_a_table_opens_its_topic(page: str, tmp_path: Path) -> None:
     assert done(page, tmp_path, script) == [False, True]
 
 
-def test_each_figure_and_table_has_its_link(page: str, tmp_path: Path) -> None:
+def test_every_figure_and_table_has_a_link(page: str, tmp_path: Path) -> None:
     script = """
         const link = (element) => element.querySelector('a[href^="#"]')?.getAttribute("href");
         return [...document.querySelectorAll("figure"), ...document.querySelectorAll(".box table")]
@@ -276,12 +276,12 @@ def test_each_figure_and_table_has_its_link(page: str, tmp_path: Path) -> None:
     assert all(link == f"#{one}" for one, link in links)
 
 
-def test_a_page_is_one_small_file_that_asks_for_nothing_else(page: str) -> None:
+def test_a_page_is_one_small_self_contained_file(page: str) -> None:
     assert len(page.encode()) < 600_000  # 0.43 MB
     assert not re.findall(r"""(?:src|href)=["'](?:https?:)?//""", page)
 
 
-def test_all_values_are_on_the_page_without_the_script(page: str) -> None:
+def test_all_values_are_visible_without_the_script(page: str) -> None:
     without = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
 
     assert "<title>1 core\nbandwidth:" in without

@@ -53,20 +53,20 @@ def dark(colour: str) -> str:
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-def test_all_colours_are_told_apart_on_light_and_dark_pages(sight: str) -> None:
+def test_all_colours_are_distinguishable_on_light_and_dark_pages(sight: str) -> None:
     for colours in (SERIES, [dark(colour) for colour in SERIES]):
         seen = [lab(SIGHT[sight] @ linear(colour)) for colour in colours]
         nearest = min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2))
         assert nearest > 15  # 2 can just be seen side by side
 
 
-def test_every_colour_stands_out_from_its_page() -> None:
+def test_every_colour_contrasts_with_its_page() -> None:
     for colour in SERIES:
         assert 1.05 / (luminance(colour) + 0.05) > 4.5
         assert (luminance(dark(colour)) + 0.05) / (luminance("#0d1117") + 0.05) > 4.5
 
 
-def test_a_rule_of_the_dark_colours_names_no_ancestor() -> None:
+def test_a_dark_mode_rule_names_no_ancestor() -> None:
     """Signs are copies (<use>), whose originals no rule reaches that begins with "svg"."""
     rules = [line for line in dark_style().splitlines() if line.endswith("!important; }")]
 

@@ -22,7 +22,7 @@ def gantt(*names: str, outer: str = "") -> Figure:
     return Figure("gantt", "timeline", "", (Gantt("g", "", "", ("rank 0",), shown),), "")
 
 
-def test_a_phase_has_one_colour_wherever_it_stands_in_an_order() -> None:
+def test_a_phase_has_the_same_colour_in_any_order() -> None:
     colours = phase_colours(
         [gantt("pack", "send"), gantt("send", "wait"), bars("wait", "pack")], {}
     )
@@ -32,7 +32,7 @@ def test_a_phase_has_one_colour_wherever_it_stands_in_an_order() -> None:
     assert colours["outside phases"] == MUTED
 
 
-def test_a_phase_has_the_colour_of_a_curve_of_its_name_and_others_have_other_colours() -> None:
+def test_a_phase_shares_the_colour_of_the_curve_with_its_name() -> None:
     curves = {"whole": SERIES[0], "messages": SERIES[1], "scatter": SERIES[2]}
     colours = phase_colours([gantt("pack", "scatter", "wait")], curves)
 
@@ -40,7 +40,7 @@ def test_a_phase_has_the_colour_of_a_curve_of_its_name_and_others_have_other_col
     assert not {colours["pack"], colours["wait"]} & set(curves.values())
 
 
-def test_those_that_others_lie_within_are_grey_in_every_figure() -> None:
+def test_enclosing_phases_are_grey_in_every_figure() -> None:
     colours = phase_colours(
         [bars("exchange", "pack"), gantt("exchange", "wait", outer="exchange")], {}
     )
@@ -49,7 +49,7 @@ def test_those_that_others_lie_within_are_grey_in_every_figure() -> None:
     assert {colours["pack"], colours["wait"]} <= set(SERIES)
 
 
-def test_phases_of_one_figure_differ_though_names_are_more_than_colours() -> None:
+def test_phases_of_one_figure_differ_even_with_more_names_than_colours() -> None:
     first = [f"a{k}" for k in range(5)]
     second = [f"b{k}" for k in range(6)]
     colours = phase_colours([bars(*first), bars(*second)], {})
@@ -58,7 +58,7 @@ def test_phases_of_one_figure_differ_though_names_are_more_than_colours() -> Non
     assert len({colours[name] for name in second}) == len(second)
 
 
-def test_phases_of_one_colour_differ_by_their_hatches() -> None:
+def test_phases_with_the_same_colour_differ_by_hatch() -> None:
     names = [f"a{k}" for k in range(2 * len(SERIES) + 1)]
     colours = phase_colours([bars(*names)], {})
     hatches = hatches_of(names, colours)
@@ -68,7 +68,7 @@ def test_phases_of_one_colour_differ_by_their_hatches() -> None:
     assert all(hatches[name] for name in names[len(SERIES) :])
 
 
-def test_the_largest_phase_has_its_ends_once_and_none_where_it_is_missing() -> None:
+def test_the_largest_phase_has_its_range_or_maximum_in_the_alt_text() -> None:
     (alike,) = draw("phases", [heat(ranks=ranks) for ranks in (1, 2)])
     assert shows(alike.alt, "Largest share ") and alike.alt.endswith(" cases: matvec, 80 %.")
     (lacking,) = draw("phases", [heat(), {**heat(ranks=2), "phases": heat(ranks=2)["phases"][:1]}])

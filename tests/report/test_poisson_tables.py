@@ -21,7 +21,7 @@ def cell(table: Table, row: str, column: str) -> Cell:
     return next(r[index] for r in table.rows if r[0].text == row)
 
 
-def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> None:
+def test_convergence_has_the_columns_and_values_of_table_3_1() -> None:
     raws = [*launches(1024, [2.3, 2.2, 2.4]), *launches(2048, [19.0, 20.0, 21.0])]
 
     (table,) = build("convergence", raws, STAMPEDE)
@@ -52,7 +52,7 @@ def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> 
     assert noted(table, "a … b: ")
 
 
-def test_meshes_that_the_paper_lacks_stand_beside_those_of_others() -> None:
+def test_meshes_missing_from_the_paper_are_listed_with_the_others() -> None:
     """Table 3.1 of the later paper begins at n = 1024, as headlines of all papers do not."""
     raws = [*launches(512, [1.0]), *launches(1024, [4.0])]
 
@@ -69,7 +69,7 @@ def test_meshes_that_the_paper_lacks_stand_beside_those_of_others() -> None:
     assert sum(note.startswith("Published values: ") for note in table.notes) == 1
 
 
-def test_a_grid_has_what_any_published_table_has_of_its_cells() -> None:
+def test_a_grid_includes_the_values_of_any_published_table() -> None:
     """Of n = 1024 and blocking messages, tables 5.2 to 5.5 alone tell, by processes."""
     raws = launches(1024, [4.0, 4.1], ranks=4, nodes=4, exchange="blocking", variant="textbook")
 
@@ -78,7 +78,7 @@ def test_a_grid_has_what_any_published_table_has_of_its_cells() -> None:
     assert grid.rows[0][1].published == "00:00:04"
 
 
-def test_convergence_takes_the_fewest_cores_and_says_so_where_these_are_several() -> None:
+def test_convergence_uses_the_fewest_cores_and_notes_differences() -> None:
     raws = [
         *launches(64, [1.0]),
         *launches(64, [0.5], ranks=2),
@@ -92,7 +92,7 @@ def test_convergence_takes_the_fewest_cores_and_says_so_where_these_are_several(
     assert "n = 128: 2 processes of 2 threads." in table.notes
 
 
-def test_convergence_says_where_iterations_differ_from_the_published() -> None:
+def test_convergence_notes_iterations_that_differ_from_the_paper() -> None:
     raw = poisson(1024, time_s=2.0)
     raw["result"]["iterations"] = 1583
 
@@ -101,7 +101,7 @@ def test_convergence_says_where_iterations_differ_from_the_published() -> None:
     assert noted(table, "+0.13 %")
 
 
-def test_a_mesh_without_a_good_launch_says_what_became_of_it() -> None:
+def test_a_mesh_without_a_good_launch_states_the_outcome() -> None:
     raws = [poisson(64, time_s=1.0), bad(poisson(128), "wrong", "error 2.0")]
 
     (table,) = build("convergence", raws)
@@ -112,7 +112,7 @@ def test_a_mesh_without_a_good_launch_says_what_became_of_it() -> None:
     assert noted(table, "n = 128. ", "wrong answer: error 2.0")
 
 
-def test_convergence_prefers_a_good_launch_on_more_cores_to_a_failed_one_on_fewer() -> None:
+def test_convergence_prefers_a_good_launch_on_more_cores_to_a_failed_one() -> None:
     raws = [bad(poisson(64), "failed", "killed"), poisson(64, ranks=2, time_s=3.0)]
 
     (table,) = build("convergence", raws)
@@ -127,7 +127,7 @@ def test_fixed_iterations_are_no_convergence() -> None:
     assert build("convergence", [raw]) == []
 
 
-def test_walltime_grids_have_a_row_for_ppn_and_a_column_for_nodes_one_grid_a_mesh() -> None:
+def test_walltime_grids_have_ppn_rows_node_columns_and_one_grid_per_mesh() -> None:
     raws = [
         raw
         for n in (1024, 2048)
@@ -156,7 +156,7 @@ def test_walltime_grids_have_a_row_for_ppn_and_a_column_for_nodes_one_grid_a_mes
     assert cell(second, "1 process per node", "nodes_1_time_s").ratio == "0.19 ×"
 
 
-def test_times_from_a_minute_on_have_a_clock_beside_them() -> None:
+def test_times_of_a_minute_or_more_are_also_printed_as_a_clock() -> None:
     (table,) = build("walltime_grid", launches(64, [0.00231, 0.0023, 0.0025]))
 
     time = table.rows[0][1]
@@ -165,7 +165,7 @@ def test_times_from_a_minute_on_have_a_clock_beside_them() -> None:
     assert (row[1].text, long[1].text) == ("59.0 s", "86.0 s (00:01:26)")
 
 
-def test_a_time_published_as_nothing_has_no_ratio() -> None:
+def test_a_published_time_of_zero_has_no_ratio() -> None:
     raws = launches(1024, [0.5] * 3, ranks=32, variant="textbook")
 
     (table,) = build("walltime_grid", raws, STAMPEDE)
@@ -173,7 +173,7 @@ def test_a_time_published_as_nothing_has_no_ratio() -> None:
     assert (table.rows[0][1].published, table.rows[0][1].ratio) == ("< 1 s", "")
 
 
-def test_a_time_published_in_seconds_is_shown_as_its_ratio_takes_it() -> None:
+def test_a_time_published_in_seconds_is_printed_as_used_in_its_ratio() -> None:
     """Table 3.1 has 00:00:07 and 6.65 s, table 4.1 has 00:00:07 alone."""
     raws = launches(1024, [3.67] * 3, variant="textbook")
 
@@ -185,7 +185,7 @@ def test_a_time_published_in_seconds_is_shown_as_its_ratio_takes_it() -> None:
     assert (clock[1].published, clock[1].ratio) == ("00:00:07", "0.49–0.56 ×")
 
 
-def test_a_paper_that_tells_how_threads_were_bound_tells_nothing_of_processes() -> None:
+def test_published_thread_binding_does_not_imply_process_binding() -> None:
     """Its table 4.1 is of OMP_PROC_BIND=close and one thread a process."""
     ((alone,), (several,), (other,)) = (
         build("walltime_grid", launches(1024, [2.0] * 3, ranks=ranks), paper)
@@ -199,7 +199,7 @@ def test_a_paper_that_tells_how_threads_were_bound_tells_nothing_of_processes() 
     assert bound == [False, True, False]
 
 
-def test_exchanges_stand_beside_the_published_grid_of_the_same_exchange() -> None:
+def test_exchanges_are_compared_with_the_published_grid_of_the_same_exchange() -> None:
     raws = [
         *launches(2048, [10.0] * 3, ranks=8, exchange="blocking"),
         *launches(2048, [10.0] * 3, ranks=8, exchange="nonblocking"),
@@ -211,7 +211,7 @@ def test_exchanges_stand_beside_the_published_grid_of_the_same_exchange() -> Non
     assert noted(nonblocking, "Published values: tara", "tara (hpcf-2010-6, table 4.1).")
 
 
-def test_a_study_can_say_which_published_table_it_means() -> None:
+def test_a_study_can_select_the_published_table() -> None:
     raws = launches(1024, [2.0] * 3)
 
     (table,) = build("walltime_grid", raws, STAMPEDE, published="6.1", title="Ours")
@@ -220,7 +220,7 @@ def test_a_study_can_say_which_published_table_it_means() -> None:
     assert noted(table, "Published values: zenith", "zenith (hpcf-2018-10, table 6.1).")
 
 
-def test_hybrid_grids_share_out_the_same_cores_in_several_ways() -> None:
+def test_hybrid_grids_divide_the_same_cores_in_several_ways() -> None:
     raws = [
         raw
         for ppn, threads, time in ((1, 4, 3.0), (2, 2, 2.0), (4, 1, 1.5))
@@ -237,7 +237,7 @@ def test_hybrid_grids_share_out_the_same_cores_in_several_ways() -> None:
     ]
 
 
-def test_hybrid_grids_stand_beside_table_7_1() -> None:
+def test_hybrid_grids_are_compared_with_table_7_1() -> None:
     raws = [
         *launches(8192, [60.0], ranks=2, threads=16),
         *launches(8192, [60.0], ranks=32),
@@ -248,7 +248,7 @@ def test_hybrid_grids_stand_beside_table_7_1() -> None:
     assert [row[2].published_value for row in table.rows] == [8 * 60 + 48.0, 8 * 60 + 39.0]
 
 
-def test_clusters_has_this_machine_as_a_new_row_of_table_5_1() -> None:
+def test_clusters_adds_this_machine_to_table_5_1() -> None:
     raws = [*launches(4096, [400.0] * 3), *launches(4096, [200.0] * 3, ranks=2)]
 
     (table,) = build("clusters", raws, shelf=papers.list_papers())
@@ -280,7 +280,7 @@ def test_clusters_has_this_machine_as_a_new_row_of_table_5_1() -> None:
     assert cell(table, "this machine, fused", "full_s").value is None
 
 
-def test_clusters_name_processes_and_variant_and_say_no_more_than_digits_tell() -> None:
+def test_clusters_name_processes_and_variant_and_keep_printed_precision() -> None:
     """A second that stands for half to one and a half, of 32 of a node's 48 cores."""
     raws = launches(4096, [400.0] * 3)
     both = [*raws, *launches(4096, [800.0] * 3, variant="textbook")]
@@ -299,7 +299,7 @@ def test_clusters_name_processes_and_variant_and_say_no_more_than_digits_tell() 
     ]
 
 
-def test_clusters_of_another_mesh_are_read_off_the_published_grids() -> None:
+def test_clusters_of_another_mesh_use_the_published_grids() -> None:
     (table,) = build("clusters", launches(1024, [2.0] * 3), shelf=papers.list_papers())
 
     assert table.title == "Clusters compared, n = 1024"
@@ -311,7 +311,7 @@ def test_clusters_of_another_mesh_are_read_off_the_published_grids() -> None:
     assert cell(finer, "tara, InfiniBand QDR", "spread_s").text == "00:00:05"
 
 
-def test_clusters_has_the_mesh_and_the_nodes_of_the_published_table() -> None:
+def test_clusters_uses_the_mesh_and_nodes_of_the_published_table() -> None:
     paper = papers.load(STAMPEDE)
     years = paper.tables["5.1"]
     rows = tuple({**row, "nodes": 16 if row["nodes"] == 32 else 1} for row in years.rows)
@@ -327,7 +327,7 @@ def test_clusters_has_the_mesh_and_the_nodes_of_the_published_table() -> None:
     assert build("clusters", raws, shelf=[]) == []
 
 
-def test_exchange_sets_every_exchange_against_blocking_and_tests_over_launches() -> None:
+def test_exchange_compares_each_method_with_blocking_over_launches() -> None:
     slow, fast = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5], [1.0, 1.05, 1.1, 1.15, 1.2, 1.25]
     raws = [
         *launches(1024, slow, ranks=2, exchange="blocking"),
@@ -348,7 +348,7 @@ def test_exchange_sets_every_exchange_against_blocking_and_tests_over_launches()
     assert any("Holm's correction for 2 comparisons" in note for note in table.notes)
 
 
-def test_what_was_measured_without_its_reference_is_not_called_unmeasured() -> None:
+def test_a_case_measured_without_its_reference_is_not_called_unmeasured() -> None:
     blocking = launches(64, [2.0], ranks=2, exchange="blocking")
     raws = [
         *(bad(raw, "failed", "killed") for raw in blocking),
@@ -363,7 +363,7 @@ def test_what_was_measured_without_its_reference_is_not_called_unmeasured() -> N
     ]
 
 
-def test_exchange_with_too_few_launches_says_so() -> None:
+def test_exchange_with_too_few_launches_is_reported() -> None:
     raws = [
         *launches(64, [2.0, 2.1, 2.2], ranks=2, exchange="blocking"),
         *launches(64, [1.0, 1.1, 1.2], ranks=2, exchange="nonblocking"),
@@ -399,7 +399,7 @@ def test_shared_cores_and_missing_launches_are_marked() -> None:
     assert table.notes[-1].endswith("x…")
 
 
-def test_misplaced_launches_never_enter_a_table() -> None:
+def test_misplaced_launches_are_never_in_a_table() -> None:
     good, misplaced = launches(64, [1.0, 9.0], ranks=2)
 
     (table,) = build("walltime_grid", [good, bad(misplaced, "misplaced", "rank 1 on processor 0")])
@@ -408,7 +408,7 @@ def test_misplaced_launches_never_enter_a_table() -> None:
     assert table.notes[-1].endswith("rank 1 on processor 0")
 
 
-def test_where_keeps_some_cases_and_their_names_still_tell_them_from_the_others() -> None:
+def test_where_filters_cases_and_keeps_their_names_unambiguous() -> None:
     raws = [poisson(n, exchange=e) for n in (64, 128) for e in ("blocking", "persistent")]
     raws[3] = bad(raws[3], "timeout", "not done after 600 s")
 
@@ -418,7 +418,7 @@ def test_where_keeps_some_cases_and_their_names_still_tell_them_from_the_others(
     assert "n = 128, persistent" in table.notes[-1]
 
 
-def test_cases_left_out_for_the_same_reason_share_a_line() -> None:
+def test_cases_omitted_for_the_same_reason_share_a_line() -> None:
     why = "one socket alone"
     raws = [poisson(32), *(bad(poisson(n), "absent", why) for n in (64, 128, 256, 512, 1024))]
     raws.append(bad(poisson(2048), "failed", "killed"))
@@ -430,7 +430,7 @@ def test_cases_left_out_for_the_same_reason_share_a_line() -> None:
     assert shows(one, "n = 2048", " failed: killed")
 
 
-def test_a_title_says_what_where_chose_if_other_cases_have_it_otherwise() -> None:
+def test_a_title_states_the_filter_if_other_cases_differ() -> None:
     raws = [poisson(64, exchange=e) for e in ("blocking", "persistent")]
 
     (table,) = build("walltime_grid", raws, where={"exchange": ["persistent"], "n": [64]})
@@ -438,7 +438,7 @@ def test_a_title_says_what_where_chose_if_other_cases_have_it_otherwise() -> Non
     assert table.title.endswith("system dimension 4,096, persistent")
 
 
-def test_a_launch_changed_into_a_worse_one_changes_the_table() -> None:
+def test_a_worse_launch_changes_the_table() -> None:
     raws = launches(64, [1.0, 2.0, 3.0])
 
     (before,) = build("walltime_grid", raws)
@@ -447,7 +447,7 @@ def test_a_launch_changed_into_a_worse_one_changes_the_table() -> None:
     assert (before.rows[0][1].value, after.rows[0][1].value) == (2.0, 1.5)
 
 
-def test_a_published_row_must_be_told_by_all_its_keys() -> None:
+def test_a_published_row_must_match_in_all_keys() -> None:
     (case,) = cases(launches(2048, [1.0]))
     library = Library([papers.load(STAMPEDE)])
 
@@ -457,7 +457,7 @@ def test_a_published_row_must_be_told_by_all_its_keys() -> None:
     assert (found.text, found.low, found.high) == ("00:01:25", 84.5, 85.5)
 
 
-def test_one_process_takes_the_published_time_of_its_own_exchange_if_there_is_one() -> None:
+def test_one_process_uses_the_published_time_of_its_exchange_if_any() -> None:
     blocking, persistent = cases(
         [poisson(2048, exchange="blocking"), poisson(2048, exchange="persistent")]
     )
@@ -470,7 +470,7 @@ def test_one_process_takes_the_published_time_of_its_own_exchange_if_there_is_on
     assert any_exchange is not None and any_exchange.source == "tara (hpcf-2010-6, table 4.1)"
 
 
-def test_what_all_exchanges_have_in_common_stands_in_the_title() -> None:
+def test_settings_shared_by_all_exchanges_are_in_the_title() -> None:
     raws = [
         raw
         for n in (64, 128)
@@ -487,13 +487,13 @@ def test_what_all_exchanges_have_in_common_stands_in_the_title() -> None:
     assert "n = 64, 4 processes" in [row[0].text for row in other.rows]
 
 
-def test_processes_have_threads_where_there_are_several() -> None:
+def test_processes_list_threads_if_there_are_several() -> None:
     (table,) = build("convergence", [*launches(64, [1.0], ranks=2), *launches(128, [1.0], ranks=4)])
 
     assert "n = 64: 2 processes." in table.notes
 
 
-def test_bindings_have_a_table_of_their_own() -> None:
+def test_bindings_have_a_separate_table() -> None:
     raws = [
         raw
         for bind, time in (("close", 1.0), ("spread", 0.8))
@@ -510,7 +510,7 @@ def test_bindings_have_a_table_of_their_own() -> None:
     ]
 
 
-def test_a_solve_that_was_cut_short_stands_beside_no_published_one() -> None:
+def test_a_shortened_solve_is_not_compared_with_published_ones() -> None:
     """Sixteen iterations are no solve."""
     raws = [*launches(1024, [2.3], nodes=2, ranks=2), *launches(1024, [2.3])]
     whole = build("walltime_grid", raws, STAMPEDE)
@@ -525,7 +525,7 @@ def test_a_solve_that_was_cut_short_stands_beside_no_published_one() -> None:
     assert published[0] and not published[1]
 
 
-def test_memory_in_use_by_processes_beside_the_vectors() -> None:
+def test_process_memory_is_listed_with_the_memory_of_the_vectors() -> None:
     raws = [poisson(1024, ranks=p) for p in (1, 2)]
     for raw in raws:
         raw["memory"] = {

@@ -37,7 +37,7 @@ def written(folder: Path, most: int) -> Document:
     return document
 
 
-def test_at_most_three_notes_stand_below_a_table_and_none_is_lost(tmp_path: Path) -> None:
+def test_at_most_three_notes_are_below_a_table_and_none_is_lost(tmp_path: Path) -> None:
     report = writing.composed(write_folder(tmp_path, quick()))
 
     items: list[Table | Figure] = [*report.tables, *report.figures]
@@ -48,7 +48,7 @@ def test_at_most_three_notes_stand_below_a_table_and_none_is_lost(tmp_path: Path
             assert sum(line.startswith(f"{note} (") for line in report.notes) == 1
 
 
-def test_a_note_of_several_tables_stands_once_with_their_numbers(tmp_path: Path) -> None:
+def test_a_note_shared_by_tables_is_printed_once_with_their_numbers(tmp_path: Path) -> None:
     report = written(tmp_path, 2)
     section = report.sections[0]
 
@@ -64,7 +64,7 @@ def test_a_note_of_several_tables_stands_once_with_their_numbers(tmp_path: Path)
         assert text.count("(Tables 2 and 3)") == 1, name
 
 
-def test_numbers_go_on_from_section_to_section(tmp_path: Path) -> None:
+def test_numbering_continues_across_sections(tmp_path: Path) -> None:
     sections = written(tmp_path, 4).sections
 
     numbers = [name for one in sections for name in map(one.called, one.figures)]
@@ -74,7 +74,7 @@ def test_numbers_go_on_from_section_to_section(tmp_path: Path) -> None:
     assert tex.count("\\setcounter{table}{3}") == 1  # the summary's, before its caption
 
 
-def test_scaling_over_two_numbers_of_processes_is_no_figure_and_that_is_said(
+def test_scaling_over_two_process_counts_has_no_figure_and_a_note(
     tmp_path: Path,
 ) -> None:
     two, three = written(tmp_path / "two", 2), written(tmp_path / "three", 4)
@@ -87,7 +87,7 @@ def test_scaling_over_two_numbers_of_processes_is_no_figure_and_that_is_said(
         assert line[:20] in (tmp_path / "two" / name).read_text(encoding="utf-8"), name
 
 
-def test_figures_that_lack_the_same_are_not_drawn_in_one_line(tmp_path: Path) -> None:
+def test_figures_omitted_for_the_same_reason_share_a_line(tmp_path: Path) -> None:
     raws = [
         one
         for way in ("blocking", "nonblocking")
@@ -108,7 +108,7 @@ def figure(*xs: float) -> Figure:
     return Figure("f", "f", "F", (panel,), "")
 
 
-def test_a_bound_makes_no_figure_of_a_single_point() -> None:
+def test_a_bound_does_not_make_a_figure_of_a_single_point() -> None:
     assert not figure(1).shows_enough
     assert not figure(1, 1).shows_enough
     assert figure(1, 2).shows_enough
@@ -127,7 +127,7 @@ def shown(*rows: tuple[Cell, Cell]) -> list[list[str]]:
     return [[column.title for column in table.columns], *([c.text for c in r] for r in table.rows)]
 
 
-def test_published_values_of_one_column_have_columns_of_their_own() -> None:
+def test_published_values_of_one_column_get_extra_columns() -> None:
     assert shown((BESIDE, Cell(1, "1"))) == [
         ["N", "a", "published", "ratio", "b"],
         ["0", "2 s", "4 s", "0.5 ×", "1"],
@@ -135,7 +135,7 @@ def test_published_values_of_one_column_have_columns_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("few", [True, False])
-def test_published_values_of_several_columns_or_few_rows_have_rows_of_their_own(few: bool) -> None:
+def test_published_values_of_several_columns_or_few_rows_get_extra_rows(few: bool) -> None:
     plain = Cell(1, "1")
     rows = [(BESIDE, plain), (plain, plain), (plain, plain)] if few else [(BESIDE, BESIDE)]
     beside = "" if few else "4 s"
@@ -146,7 +146,7 @@ def test_published_values_of_several_columns_or_few_rows_have_rows_of_their_own(
     ]
 
 
-def test_a_row_of_published_values_says_of_which_n_it_is() -> None:
+def test_a_row_of_published_values_states_its_n() -> None:
     columns = (COLUMNS[0], Column("grid", "grid", align="left"), *COLUMNS[1:])
     row = (label("4"), label("2x2x1"), BESIDE, BESIDE)
     table = apart(Table("t", "t", "T", columns, (row,), stub=2))
@@ -156,7 +156,7 @@ def test_a_row_of_published_values_says_of_which_n_it_is() -> None:
     ]  # fmt: skip
 
 
-def test_rows_of_published_values_repeat_no_name_where_others_do_not() -> None:
+def test_rows_of_published_values_repeat_only_repeated_names() -> None:
     columns = (COLUMNS[0], Column("way", "way", align="left"), *COLUMNS[1:])
     rows = ((label("4"), label("one"), BESIDE, BESIDE), (label(""), label("two"), BESIDE, BESIDE))
     table = apart(Table("t", "t", "T", columns, rows, stub=2))
@@ -167,7 +167,7 @@ def test_rows_of_published_values_repeat_no_name_where_others_do_not() -> None:
     ]  # fmt: skip
 
 
-def test_where_nothing_can_be_tested_there_is_no_p(tmp_path: Path) -> None:
+def test_without_a_test_there_is_no_p_value(tmp_path: Path) -> None:
     def p_values(number: int) -> list[str]:
         raws = [
             poisson(64, ranks=2, launch=k, exchange=way, time_s=1.0 + k / 10 + late)
@@ -183,7 +183,7 @@ def test_where_nothing_can_be_tested_there_is_no_p(tmp_path: Path) -> None:
     assert p_values(6) == ["", "0.002"]
 
 
-def test_a_sweep_over_sizes_has_no_step(tmp_path: Path) -> None:
+def test_a_sweep_over_sizes_has_no_step_time(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, [pingpong(launch=k) for k in range(2)], STUDY)
     (table,) = (t for t in writing.composed(folder).tables if t.kind == "summary")
 
@@ -191,7 +191,7 @@ def test_a_sweep_over_sizes_has_no_step(tmp_path: Path) -> None:
     assert noted(table, "no time per step")
 
 
-def test_few_columns_of_long_titles_are_printed_smaller_too() -> None:
+def test_few_columns_with_long_titles_use_a_smaller_font_too() -> None:
     columns = tuple(Column(f"c{k}", "2 processes, topology = 2d, published") for k in range(7))
     wide = Table("t", "t", "T", columns, (tuple(Cell(k, str(k)) for k in range(7)),))
 
@@ -199,7 +199,7 @@ def test_few_columns_of_long_titles_are_printed_smaller_too() -> None:
     assert print_zoom(Table("t", "t", "T", COLUMNS, ((BESIDE, BESIDE, BESIDE),))) == 1
 
 
-def test_a_table_too_wide_for_paper_is_printed_smaller(tmp_path: Path) -> None:
+def test_a_table_too_wide_for_paper_uses_a_smaller_font(tmp_path: Path) -> None:
     """Twelve columns of phases are cut off at the right of a page, four aren't."""
     marked = []
     for name, phases in (("few", 2), ("many", 12)):

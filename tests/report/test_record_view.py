@@ -30,13 +30,13 @@ from programs import USED
         ("latency_s", None, ("latency", "–")),
     ],
 )
-def test_names_are_without_units_and_values_with_them(
+def test_names_have_no_units_and_values_have_them(
     key: str, value: float | None, shown: tuple[str, str]
 ) -> None:
     assert named(key, value) == shown
 
 
-def test_phases_say_that_they_are_means_of_steps_whose_median_is_another() -> None:
+def test_phases_are_marked_as_means_if_the_step_is_a_median() -> None:
     """One slow step of three: its phases are longer than the median step."""
     raw = poisson(64, time_s=1.0)
     raw["times_s"] = [0.1, 0.1, 2.8]
@@ -48,7 +48,7 @@ def test_phases_say_that_they_are_means_of_steps_whose_median_is_another() -> No
     assert shows(out.getvalue(), "phases, mean over all ", " 1.00 s")
 
 
-def test_medians_of_phases_stand_beside_the_steps_median() -> None:
+def test_medians_of_phases_are_listed_with_the_median_step() -> None:
     """The one slow step is in the means, and in the last column alone."""
     raw = poisson(64, time_s=1.0)
     raw["times_s"] = [0.1, 0.1, 2.8]
@@ -83,7 +83,7 @@ def test_a_simulated_time_has_its_error() -> None:
     assert within(case.band.factor) not in out.getvalue()
 
 
-def test_what_failed_has_no_answer_that_was_verified() -> None:
+def test_a_failed_launch_has_no_verified_result() -> None:
     raw = poisson(64, time_s=1.0)
     simulation = {"cluster": "c", "verified": True, "cached": False, "of_iterations": None}
     raw |= {"simulation": simulation, "outcome": "failed", "reason": "so"}
@@ -94,7 +94,7 @@ def test_what_failed_has_no_answer_that_was_verified() -> None:
     assert "answer" not in out.getvalue()
 
 
-def test_results_of_an_external_program_have_their_declared_units() -> None:
+def test_results_of_an_external_program_use_their_declared_units() -> None:
     units = {"speed": "FLOP/s", "size": "B", "cells": "cells", "norms": "K", "took_s": "s"}
     lost = {"size_bytes": 8, "operation": None, "line": "8 0.00", "why": "invalid time"}
     raw = record(
@@ -134,7 +134,7 @@ def test_results_without_a_value_share_a_row() -> None:
     assert re.split("  +", line.strip()) == ["no value", "error max, fallback at"]
 
 
-def test_parts_are_listed_at_the_least_and_the_largest_size_and_all_on_demand() -> None:
+def test_parts_are_listed_at_the_extreme_sizes_and_all_on_request() -> None:
     raw = star_forest("sf_grid")
     shown: dict[bool, list[list[str]]] = {}
     for whole in (False, True):
@@ -159,7 +159,7 @@ def test_parts_are_listed_at_the_least_and_the_largest_size_and_all_on_demand() 
     ("times_s", "kept", "warned"),
     [([1e-3, 9e-3], {}, False), ([1e-3, 10e-3], {}, True), ([1e-3, 10e-3], None, False)],
 )
-def test_times_of_several_things_are_warned_of(
+def test_different_timed_operations_cause_a_warning(
     times_s: list[float], kept: dict[str, str] | None, warned: bool
 ) -> None:
     program = {**USED, "units": {}} if kept is not None else None
@@ -180,7 +180,7 @@ def test_times_of_several_things_are_warned_of(
         ("failed", True, [0, 1, 2]),
     ],
 )
-def test_of_a_launchs_output_what_matters_is_shown(
+def test_only_the_relevant_output_of_a_launch_is_printed(
     outcome: str, whole: bool, shown: list[int]
 ) -> None:
     printed = [

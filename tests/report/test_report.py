@@ -74,7 +74,7 @@ def page(folder: Path) -> Page:
     return Page((folder / "report.html").read_text(encoding="utf-8"))
 
 
-def test_panels_side_by_side_have_text_as_large_as_on_a_phone(folder: Path) -> None:
+def test_text_in_adjacent_panels_is_as_large_as_on_a_phone(folder: Path) -> None:
     """Three across took ten points down to less than ten pixels, seven panels of collectives."""
     text = (folder / "report.html").read_text(encoding="utf-8")
 
@@ -85,7 +85,7 @@ def test_panels_side_by_side_have_text_as_large_as_on_a_phone(folder: Path) -> N
     assert 10 * narrowest / (72 * WIDTH_IN) > 10.5
 
 
-def test_the_page_asks_for_nothing_beyond_itself(folder: Path, page: Page) -> None:
+def test_the_page_loads_nothing_external(folder: Path, page: Page) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
     links = [
         value
@@ -102,7 +102,7 @@ def test_the_page_asks_for_nothing_beyond_itself(folder: Path, page: Page) -> No
     assert not re.search(r"url\((?!#)", text)
 
 
-def test_every_link_inside_the_page_has_its_target_and_ids_are_unique(page: Page) -> None:
+def test_every_internal_link_has_a_target_and_ids_are_unique(page: Page) -> None:
     ids = [own["id"] for _, own in page.attributes if own.get("id")]
     targets = [
         str(value)[1:]
@@ -116,7 +116,7 @@ def test_every_link_inside_the_page_has_its_target_and_ids_are_unique(page: Page
     assert "summary" in targets
 
 
-def test_the_page_can_be_heard(page: Page) -> None:
+def test_the_page_is_accessible_to_screen_readers(page: Page) -> None:
     assert set(page.all("th", "scope")) == {"col", "colgroup", "row"}
     assert page.all("html", "lang") == ["en"]
     labels = page.all("svg", "aria-label")
@@ -129,7 +129,7 @@ def test_the_page_can_be_heard(page: Page) -> None:
     assert len(boxes) == page.tags["table"]
 
 
-def test_the_page_knows_phones_paper_and_the_dark(folder: Path) -> None:
+def test_the_page_supports_phones_print_and_dark_mode(folder: Path) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
 
     assert 'name="viewport"' in text
@@ -138,20 +138,20 @@ def test_the_page_knows_phones_paper_and_the_dark(folder: Path) -> None:
     assert "overflow-x: auto" in text
 
 
-def test_what_a_user_wrote_is_text_on_the_page(folder: Path) -> None:
+def test_user_text_is_escaped_on_the_page(folder: Path) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
 
     assert "<h1>A &amp; B &lt;script&gt;alert(" in text
 
 
-def test_a_number_stays_in_one_line_with_its_unit_on_the_page() -> None:
+def test_a_number_and_its_unit_stay_on_one_line() -> None:
     said = together("1.01 (4 MiB) to 12 % of 24 Bytes in 3 s, 4.1 GB/s with 2 ranks")
 
     joined = re.findall(r"\d\S*\xa0[\w%/]+", said)
     assert [one.replace("\xa0", " ") for one in joined] == ["4 MiB", "12 %", "3 s", "4.1 GB/s"]
 
 
-def test_what_was_left_out_is_on_the_page(folder: Path) -> None:
+def test_omitted_items_are_on_the_page(folder: Path) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
 
     missing = composed(folder).warnings[0]
@@ -160,7 +160,7 @@ def test_what_was_left_out_is_on_the_page(folder: Path) -> None:
     assert shows(text, "1 of 6 launches", " ran out of time: ", "after 600 s")
 
 
-def test_every_colour_of_a_figure_has_its_counterpart_in_the_dark(folder: Path) -> None:
+def test_every_figure_colour_has_a_dark_mode_counterpart(folder: Path) -> None:
     style = dark_style()
     for colour in (INK, *SERIES):
         assert f'"stroke: {colour}"' in style
@@ -171,9 +171,7 @@ def test_every_colour_of_a_figure_has_its_counterpart_in_the_dark(folder: Path) 
     assert unknown == set()
 
 
-def test_figures_are_there_as_svg_and_pdf_and_come_out_the_same_again(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_figures_are_reproducible_as_svg_and_pdf(folder: Path, tmp_path: Path) -> None:
     again = write_folder(tmp_path, [*quick(6), poisson(32, surface=9)], _study())
     (again / "figures").mkdir()
     (again / "figures" / "old.svg").write_text("from an earlier report")
@@ -187,7 +185,7 @@ def test_figures_are_there_as_svg_and_pdf_and_come_out_the_same_again(
         assert same, name
 
 
-def test_csv_has_exact_values_their_spread_and_a_word_for_what_is_missing(tmp_path: Path) -> None:
+def test_csv_has_exact_values_with_intervals_and_names_missing_ones(tmp_path: Path) -> None:
     raws = [poisson(1024, launch=k, time_s=2.0 + k / 3) for k in range(6)]
     raws += [bad(poisson(2048), "timeout", "not done after 600 s")]
     write_report(write_folder(tmp_path, raws, _study()), ["csv"])
@@ -202,7 +200,7 @@ def test_csv_has_exact_values_their_spread_and_a_word_for_what_is_missing(tmp_pa
     assert (missing["time_s"], missing["time_s_note"]) == ("", "timeout")
 
 
-def test_on_paper_a_folded_table_says_where_it_is(folder: Path) -> None:
+def test_on_paper_a_collapsed_table_states_where_it_is(folder: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
 
     heads = re.findall(r'"folded"><summary>(.*?)</summary>', page, flags=re.DOTALL)
@@ -213,14 +211,14 @@ def test_on_paper_a_folded_table_says_where_it_is(folder: Path) -> None:
         assert (folder / "tables" / f"{name}.csv").is_file()
 
 
-def test_panels_of_a_figure_are_told_apart_in_words(folder: Path) -> None:
+def test_panels_of_a_figure_are_distinguished_in_text(folder: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
 
     said = re.findall(r'aria-label="([^"]*)"', page)
     assert len(set(said)) == len(said) > 5
 
 
-def test_details_are_folded_and_the_page_is_well_nested(folder: Path) -> None:
+def test_details_are_collapsed_and_the_page_is_well_formed(folder: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
 
     assert page.count('"folded"') == 2  # the fits' predictions, seconds by phase
@@ -230,7 +228,7 @@ def test_details_are_folded_and_the_page_is_well_nested(folder: Path) -> None:
         assert page.count(f"<{element}") - page.count(f"</{element}>") == 0, element
 
 
-def test_markdown_has_every_table_between_pipes(folder: Path) -> None:
+def test_markdown_contains_every_table(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
 
     tables = re.findall(r"^\|.*\|\n\|[:\-| ]+\|$", text, flags=re.M)
@@ -243,7 +241,7 @@ def test_markdown_has_every_table_between_pipes(folder: Path) -> None:
         assert (folder / link).exists()
 
 
-def test_markdown_rows_have_as_many_cells_as_their_head(folder: Path) -> None:
+def test_markdown_rows_have_as_many_cells_as_the_header(folder: Path) -> None:
     widths: set[int] = set()
     for line in (folder / "report.md").read_text(encoding="utf-8").splitlines():
         if not line.startswith("|"):
@@ -270,14 +268,14 @@ def test_the_latex_report_compiles(folder: Path, tmp_path: Path) -> None:
     assert (tmp_path / "report.pdf").stat().st_size > 100_000
 
 
-def test_latex_has_a_spelling_for_every_sign() -> None:
+def test_latex_supports_every_character() -> None:
     assert escape("a_b & 5 % ≤ 3 µs … × † ¶ 雪").split() == [
         *(r"a\_b", r"\&", "5", r"\%", r"$\le$", "3", r"$\mu$s"),
         *(r"\ldots{}", r"$\times$", r"$\dagger$", r"\P{}", "?"),
     ]
 
 
-def test_latex_keeps_options_as_they_are_typed_and_breaks_what_is_too_long() -> None:
+def test_latex_prints_options_literally_and_breaks_long_ones() -> None:
     assert escape("--launches 5, 3–4") == "-{}-launches 5, 3--4"
     assert r"\allowbreak" not in escape("short/path MLUP/s")
     path = "/usr/local/share/toolchains/openmpi/bin/mpirun"
@@ -286,7 +284,7 @@ def test_latex_keeps_options_as_they_are_typed_and_breaks_what_is_too_long() -> 
 
 @pytest.mark.latex
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
-def test_a_long_command_stays_on_the_page(tmp_path: Path) -> None:
+def test_a_long_command_fits_the_page(tmp_path: Path) -> None:
     long = "/tmp/some/rather/long/folder/names/" * 4
     raws = [changed(raw, command=["mpirun", "-n", "2", long, f"a={long}"]) for raw in quick(2)]
     write_report(write_folder(tmp_path, raws, _study()), ["tex"])
@@ -300,7 +298,7 @@ def test_a_long_command_stays_on_the_page(tmp_path: Path) -> None:
     assert all(float(points) < 10 for points in wide), wide
 
 
-def test_long_names_of_columns_take_several_lines(tmp_path: Path) -> None:
+def test_long_column_names_use_several_lines(tmp_path: Path) -> None:
     """Else a table of halos on several layouts shows two of them on a page, and none on a phone."""
     layouts = [(2, 1, "gpu_aware"), (8, 2, "gpu_aware"), (8, 2, "staged")]
     raws = [
@@ -316,7 +314,7 @@ def test_long_names_of_columns_take_several_lines(tmp_path: Path) -> None:
     assert "thead th.long { white-space: normal;" in page
 
 
-def test_the_terminal_summary_says_what_was_found(folder: Path) -> None:
+def test_the_terminal_summary_prints_the_findings(folder: Path) -> None:
     out = StringIO()
     report = composed(folder)
     Console(width=100, file=out).print(summary(report))
@@ -327,14 +325,14 @@ def test_the_terminal_summary_says_what_was_found(folder: Path) -> None:
     assert all(any(figure.label[:40] in line for line in lines) for figure in report.key_figures)
 
 
-def test_a_report_of_failures_alone_is_still_a_report(tmp_path: Path) -> None:
+def test_a_report_with_only_failures_is_written(tmp_path: Path) -> None:
     nothing = changed(bad(poisson(64), "failed", AWKWARD), machine=None, timer=None)
     write_report(write_folder(tmp_path, [nothing]))
 
     assert "&lt;script&gt;" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_every_row_of_every_table_has_its_case_and_settings(tmp_path: Path) -> None:
+def test_every_table_row_has_its_case_and_settings(tmp_path: Path) -> None:
     raws = [poisson(64, time_s=t, ranks=p, launch=k) for k, t in enumerate((1, 2)) for p in (1, 2)]
     raws += [pingpong(launch=k, mode=mode) for k in (0, 1) for mode in ("imb", "stream")]
     raws += [loose for k in range(6) for loose in (stream(launch=k), overheads(launch=k))]
@@ -382,7 +380,7 @@ def test_each_table_and_figure_is_a_latex_file_with_a_label(in_latex: Path) -> N
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
-def test_the_latex_files_are_input_into_a_document_of_one_s_own(
+def test_the_latex_files_can_be_included_in_another_document(
     in_latex: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "results").symlink_to(in_latex)

@@ -29,7 +29,7 @@ def of_ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:
     return ring(cycle, ranks=ranks, launch=launch)
 
 
-def test_the_ring_gives_half_its_slope_as_the_latency_of_each_level() -> None:
+def test_the_latency_of_a_ring_level_is_half_its_slope() -> None:
     four = {"core": ["0", "1", "2", "3"], "cache": ["0-3"]}
     raws = [
         changed(of_ring(ranks, k), machine={**MACHINE, "topology": four})
@@ -81,13 +81,13 @@ def case_on(cpus: list[int], hosts: str = "", **layout: Any) -> MeasuredCase:
         ([0, 0], "", "oversubscribed"),
     ],
 )
-def test_a_rings_level_is_where_its_ranks_really_lay(
+def test_the_level_of_a_ring_follows_from_the_actual_placement(
     cpus: list[int], hosts: str, far: str | None
 ) -> None:
     assert widest(case_on(cpus, hosts)) == far
 
 
-def test_what_was_asked_for_as_oversubscribed_is_and_unknown_is_unknown() -> None:
+def test_requested_oversubscription_is_kept_and_unknown_is_unknown() -> None:
     assert widest(case_on([0, 2], oversubscribed=True)) == "oversubscribed"
     assert widest(case_on([0, 2], seen=[])) is None
     unknown = changed(of_ring(2, 0), machine={"cores": 2})
@@ -114,13 +114,13 @@ def simulated(ranks: int, *, cores: int = 4, **layout: Any) -> Raw:
         (4, {"nodes": 2, "ppn": 2}, "other-node"),
     ],
 )
-def test_simulated_ranks_lie_where_they_were_asked_to_be(
+def test_simulated_ranks_are_placed_as_requested(
     ranks: int, layout: dict[str, Any], far: str
 ) -> None:
     assert widest(cases([simulated(ranks, **layout)])[0]) == far
 
 
-def test_a_simulated_ring_has_a_line_for_the_socket_and_one_beyond_it_without_doubts() -> None:
+def test_a_simulated_ring_has_lines_within_and_beyond_the_socket() -> None:
     raws = [simulated(ranks, cores=8) for ranks in range(1, 9)]
     for raw, ranks in zip(raws, range(1, 9), strict=True):
         raw["times_s"] = [2 * ranks * (0.2e-6 if ranks < 5 else 0.4e-6) - 3e-17]
@@ -136,7 +136,7 @@ def test_a_simulated_ring_has_a_line_for_the_socket_and_one_beyond_it_without_do
     assert not [note for note in cycles.notes + latencies.notes if "the line gives" in note]
 
 
-def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() -> None:
+def test_a_simulated_ring_is_compared_with_its_own_published_cluster() -> None:
     """Level by level, in as many processes; a warning where that is far off."""
     paper = papers.load(REPORT)
 
@@ -164,7 +164,7 @@ def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() 
     assert not any(part.published for part in said.parts)
 
 
-def test_latencies_of_replicates_have_their_interval_though_one_process_has_none() -> None:
+def test_replicate_latencies_have_an_interval_despite_a_single_process_point() -> None:
     """Replicates differ; one process that was simulated once is like any launch of it."""
     simulation = {"cluster": "orfeo-thin", "verified": False}
     alone = changed(simulated(1, cores=8), simulation=simulation, times_s=[0.0])
@@ -186,7 +186,7 @@ def test_latencies_of_replicates_have_their_interval_though_one_process_has_none
     assert Caveat.REPLICATES in levels.caveats
 
 
-def test_levels_of_a_ring_follow_one_another() -> None:
+def test_ring_levels_are_contiguous() -> None:
     found = ring_levels([case_on([0, 2, 4, 6, 1, 3, 5, 7][:ranks]) for ranks in (1, 2, 3, 4, 5, 8)])
     assert [(level.name, level.first_ranks, level.last_ranks) for level in found] == [
         ("same-cache", 2, 2),
@@ -196,13 +196,13 @@ def test_levels_of_a_ring_follow_one_another() -> None:
     assert ring_levels([case_on([0])]) == []
 
 
-def test_one_number_of_ranks_gives_no_latency() -> None:
+def test_one_rank_count_gives_no_latency() -> None:
     (alone,) = build("ring", [of_ring(2, 0)])
     assert alone.id == "ring"
     assert noted(alone, "No latency by level: ", "one number of processes.")
 
 
-def test_a_simulated_rank_alone_takes_no_time_and_is_in_no_fit() -> None:
+def test_a_single_simulated_rank_takes_no_time_and_is_not_fitted() -> None:
     raws = [of_ring(ranks, 0) for ranks in (2, 3, 4)]
     alone = changed(of_ring(1, 0), times_s=[0.0])
 
@@ -213,7 +213,7 @@ def test_a_simulated_rank_alone_takes_no_time_and_is_in_no_fit() -> None:
     assert figure.panels
 
 
-def test_few_launches_of_a_ring_have_their_range_and_the_median_of_all_tables() -> None:
+def test_few_ring_launches_have_a_range_and_the_common_median() -> None:
     raws = [of_ring(ranks, k) for ranks in (2, 3, 4) for k in range(3)]
     raws[2]["times_s"] = [10 * time for time in raws[2]["times_s"]]
 
@@ -227,7 +227,7 @@ def test_few_launches_of_a_ring_have_their_range_and_the_median_of_all_tables() 
     assert two.spread == "1.60 … 16.3"
 
 
-def test_a_line_that_no_ring_can_have_is_said_wherever_it_is_shown() -> None:
+def test_an_impossible_ring_fit_is_reported_everywhere() -> None:
     """Messages that take longer the more ranks there are."""
     raws = [of_ring(ranks, 0, message_s=1e-6 * ranks**2) for ranks in (2, 3, 4)]
 
@@ -240,7 +240,7 @@ def test_a_line_that_no_ring_can_have_is_said_wherever_it_is_shown() -> None:
     assert Caveat.DOUBTFUL_FIT in levels.caveats
 
 
-def test_labels_of_processes_have_room_along_a_linear_axis() -> None:
+def test_process_labels_fit_on_a_linear_axis() -> None:
     raws = [of_ring(ranks, 0) for ranks in (1, 2, 3, 4, 6, 8, 12, 16, 24, 25, 32, 47, 48)]
 
     (figure,) = draw("ring", raws)
@@ -252,7 +252,7 @@ def test_labels_of_processes_have_room_along_a_linear_axis() -> None:
 
 
 @pytest.mark.parametrize(("message_s", "unit"), [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")])
-def test_the_axis_of_cycles_has_the_unit_that_suits_them(message_s: float, unit: str) -> None:
+def test_the_axis_of_cycle_times_uses_a_suitable_unit(message_s: float, unit: str) -> None:
     raws = [of_ring(ranks, k, message_s=message_s) for ranks in (2, 3, 4) for k in range(3)]
 
     (panel,) = panels(draw("ring", raws)[0])
@@ -262,7 +262,7 @@ def test_the_axis_of_cycles_has_the_unit_that_suits_them(message_s: float, unit:
     assert measured.marks[-1].y == pytest.approx(8.08) and line.marks[-1].y == pytest.approx(8.08)
 
 
-def test_bars_of_one_launch_and_of_several_are_told_apart() -> None:
+def test_bars_of_one_and_of_several_launches_are_distinguished() -> None:
     raws = [of_ring(ranks, k) for ranks in (2, 3) for k in range(3)]
     alone = {**of_ring(4, 0), "times_s": [1e-6, 2e-6, 3e-6]}
 

@@ -23,7 +23,7 @@ def ladder(ranks: tuple[int, ...] = (1, 2, 4, 8, 16), launches: int = 6, n: int 
     ]
 
 
-def test_the_law_stands_with_its_error_at_points_left_out() -> None:
+def test_the_law_is_listed_with_its_leave_out_error() -> None:
     (table,) = build("scaling_law", ladder())
 
     (row,) = texts(table)
@@ -33,7 +33,7 @@ def test_the_law_stands_with_its_error_at_points_left_out() -> None:
     assert noted(table, "may deviate more")
 
 
-def test_a_mesh_with_too_few_numbers_of_processes_is_named_and_has_none() -> None:
+def test_a_mesh_with_too_few_process_counts_is_named_and_has_no_law() -> None:
     (table,) = build("scaling_law", [*ladder(), *ladder((1, 2), n=128)])
 
     assert len(table.rows) == 1
@@ -41,7 +41,7 @@ def test_a_mesh_with_too_few_numbers_of_processes_is_named_and_has_none() -> Non
     assert build("scaling_law", ladder((1, 2, 4, 8))) == []
 
 
-def test_the_law_is_drawn_beside_the_points_with_its_band() -> None:
+def test_the_law_is_drawn_with_the_points_and_its_band() -> None:
     (figure,) = draw("scaling_law", ladder())
     (panel,) = panels(figure)
 
@@ -69,7 +69,7 @@ def meshes(launches: int = 6) -> list[Raw]:
     ]
 
 
-def test_meshes_have_a_law_of_their_own_whose_powers_go_to_three() -> None:
+def test_each_mesh_has_its_own_law_with_powers_up_to_three() -> None:
     (table,) = build("scaling_law", meshes())
 
     (row,) = texts(table)
@@ -84,7 +84,7 @@ def test_meshes_have_a_law_of_their_own_whose_powers_go_to_three() -> None:
     assert build("scaling_law", [raw for raw in meshes() if raw["params"]["n"] > 64]) == []
 
 
-def test_points_stand_as_extra_p_reads_them_a_launch_a_line(tmp_path: Path) -> None:
+def test_points_are_exported_for_extra_p_one_launch_per_line(tmp_path: Path) -> None:
     """Its JSON Lines format: https://github.com/extra-p/extrap/blob/master/docs/file-formats.md."""
     study = 'title = "T"\n[[runs]]\nkernel = "poisson_cg"\n[[tables]]\nkind = "scaling_law"\n'
     for name, param, raws, values in (
@@ -104,7 +104,7 @@ def test_points_stand_as_extra_p_reads_them_a_launch_a_line(tmp_path: Path) -> N
         assert [path.name for path in folder.glob("tables/*.jsonl")] == [f"{name}.jsonl"]
 
 
-def test_each_law_has_a_file_as_extra_p_wants_every_path_at_every_point(tmp_path: Path) -> None:
+def test_each_law_has_an_extra_p_file_with_every_path_at_every_point(tmp_path: Path) -> None:
     raws = [*ladder(), *ladder((2, 4, 8, 16, 32), n=512)]
     study = 'title = "T"\n[[runs]]\nkernel = "poisson_cg"\n[[tables]]\nkind = "scaling_law"\n'
 
@@ -115,7 +115,7 @@ def test_each_law_has_a_file_as_extra_p_wants_every_path_at_every_point(tmp_path
         assert {json.loads(line)["callpath"] for line in text.splitlines()} == {f"n = {edge}"}
 
 
-def test_laws_that_differ_in_processes_per_node_share_a_figure() -> None:
+def test_laws_that_differ_only_in_ppn_share_a_figure() -> None:
     raws = [
         poisson(256, nodes=on, ranks=on * ppn, time_s=8.0 / on / ppn)
         for on in (1, 2, 4, 8, 16)

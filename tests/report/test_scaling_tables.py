@@ -33,7 +33,7 @@ def test_scaling_gives_time_speedup_and_efficiency_with_base_and_interval() -> N
     assert noted(speedup, "7 launches, 95.0 %")
 
 
-def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
+def test_speedup_without_a_serial_run_is_relative_to_the_fewest_processes() -> None:
     raws = [*launches(1024, [4.0] * 3, ranks=2), *launches(1024, [2.5] * 3, ranks=4)]
 
     _, speedup, efficiency = build("scaling", raws)
@@ -44,7 +44,7 @@ def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
     assert noted(speedup, "a … b: ")
 
 
-def test_speedup_refers_to_the_smallest_run_with_a_good_launch() -> None:
+def test_speedup_is_relative_to_the_smallest_good_run() -> None:
     failed = [bad(raw, "failed", "killed") for raw in launches(1024, [8.0] * 3)]
     raws = [*launches(1024, [4.0] * 3, ranks=2), *launches(1024, [2.5] * 3, ranks=4)]
 
@@ -63,7 +63,7 @@ def over_nodes(nodes: Sequence[int], ppns: Sequence[int]) -> list[Raw]:
     ]
 
 
-def test_scaling_over_nodes_and_processes_per_node_has_the_form_of_the_wall_times() -> None:
+def test_scaling_over_nodes_and_ppn_uses_the_layout_of_wall_times() -> None:
     speedup, efficiency, cost = build("scaling", over_nodes((1, 2), (1, 2)), TARA)
 
     assert (speedup.title, efficiency.title) == ("(a) Speedup", "(b) Efficiency")
@@ -81,7 +81,7 @@ def test_scaling_over_nodes_and_processes_per_node_has_the_form_of_the_wall_time
     assert speedup.rows[0][3].published_value == 2.0478
 
 
-def test_one_number_of_processes_per_node_scales_by_p_from_fewer_on_one_node() -> None:
+def test_with_one_ppn_scaling_uses_p_including_smaller_one_node_runs() -> None:
     raws = [*launches(1024, [8.0] * 3), *over_nodes((1, 2), (2,))]
 
     time, speedup, _, cost = build("scaling", raws, TARA)
@@ -93,7 +93,7 @@ def test_one_number_of_processes_per_node_scales_by_p_from_fewer_on_one_node() -
     assert noted(time, "1 for p = 1")
 
 
-def test_threads_of_one_process_scale_too() -> None:
+def test_threads_of_one_process_have_scaling_too() -> None:
     raws = [
         *launches(64, [4.0] * 3),
         *launches(64, [2.5] * 3, threads=2),
@@ -112,11 +112,11 @@ def test_threads_of_one_process_scale_too() -> None:
     assert noted(made[1], "2 threads, 2.50 s")
 
 
-def test_one_number_of_processes_is_no_scaling() -> None:
+def test_one_process_count_has_no_scaling() -> None:
     assert build("scaling", launches(64, [1.0] * 3)) == []
 
 
-def test_scalings_of_one_mesh_each_are_rows_of_the_same_three_tables() -> None:
+def test_scalings_of_single_meshes_share_the_same_three_tables() -> None:
     raws = [
         spmv(ranks=ranks, matrix=matrix, launch=k, time_s=time / ranks)
         for matrix, time in (("3d27", 8.0), ("3d7", 4.0))
@@ -136,7 +136,7 @@ def test_scalings_of_one_mesh_each_are_rows_of_the_same_three_tables() -> None:
     assert "(3d27, n = 100); 1 process, " in reference and "(3d7, n = 100)" in reference
 
 
-def test_scalings_of_two_kernels_share_no_table() -> None:
+def test_scalings_of_two_kernels_have_separate_tables() -> None:
     raws = [
         *(spmv(ranks=ranks) for ranks in (1, 2)),
         *launches(64, [4.0]),

@@ -31,7 +31,7 @@ def test_phases_of_md_pppm_add_up_to_sections() -> None:
     assert sections[REST].seconds == approx(2.0 - 0.1 * len(OWN))
 
 
-def test_lammps_and_md_pppm_stand_in_the_same_table_and_bars() -> None:
+def test_lammps_and_md_pppm_share_a_table_and_bars() -> None:
     lammps = {name: 0.25 for name in NAMES}
     raws = [of_phases("lammps_rhodo", lammps, 2.0), of_phases("md_pppm", OWN, 2.0)]
     own = cases([*raws, of_phases("stream", {"triad": 1.0}, 2.0)])
@@ -55,7 +55,7 @@ def test_other_kernels_have_no_sections() -> None:
     assert figures.build("sections", own, Context()) == []
 
 
-def test_sections_are_those_that_the_program_file_reads() -> None:
+def test_sections_match_those_of_the_program_file() -> None:
     program = load(Trusted(share("programs") / "lammps_rhodo" / "program.toml"))
     assert program.said.phases is not None
     assert tuple(program.said.phases.names) == NAMES

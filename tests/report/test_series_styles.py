@@ -20,14 +20,14 @@ def figure(*names: str, style: int | None = None) -> Figure:
     return Figure("f", "scaling", "", (Lines("l", "", Axis("x"), Axis("y"), curves),), "")
 
 
-def test_a_curve_has_one_style_wherever_it_stands_in_an_order() -> None:
+def test_a_curve_has_the_same_style_in_any_order() -> None:
     styles = series_styles([figure("a", "b"), figure("b", "c"), figure("c", "a")])
 
     assert set(styles) == {"a", "b", "c"}
     assert len(set(styles.values())) == 3
 
 
-def test_curves_of_one_panel_differ_though_names_are_more_than_styles() -> None:
+def test_curves_of_one_panel_differ_even_with_more_names_than_styles() -> None:
     first = [f"a{k}" for k in range(5)]
     second = [f"b{k}" for k in range(len(SERIES))]
     styles = series_styles([figure(*first), figure(*second)])
@@ -36,7 +36,7 @@ def test_curves_of_one_panel_differ_though_names_are_more_than_styles() -> None:
     assert len({styles[name] for name in second}) == len(second)
 
 
-def test_the_few_curves_of_a_panel_take_the_colours_that_are_told_apart() -> None:
+def test_a_panel_with_few_curves_uses_distinguishable_colours() -> None:
     """Three libraries were all bluish where five curves of another figure had all other colours."""
     first, second = figure(*"abcde"), figure("mpich", "openmpi", "impi")
     styles = series_styles([first, second])
@@ -47,7 +47,7 @@ def test_the_few_curves_of_a_panel_take_the_colours_that_are_told_apart() -> Non
     assert len({styles[name] for name in "abcde"}) == 5
 
 
-def test_libraries_have_one_blue_though_their_models_have_colours_of_their_own() -> None:
+def test_libraries_keep_one_blue_although_models_use_other_colours() -> None:
     """Models leave both blues and two more; each library stands beside them in a figure of fits."""
     names = ("impi-devel", "mpich", "openmpi")
     measured = cases([
@@ -73,7 +73,7 @@ def test_libraries_have_one_blue_though_their_models_have_colours_of_their_own()
     assert len({*mine} & {*BLUES}) == 1
 
 
-def test_bounds_of_one_colour_differ_in_their_dashes() -> None:
+def test_bounds_with_the_same_colour_differ_by_dash_pattern() -> None:
     ends = (Mark(1, 1), Mark(2, 2))
     names = ("equal", "± 10 %", "± 10 %")
     bounds = tuple(Curve(name, ends, bound=True) for name in names)
@@ -88,7 +88,7 @@ def test_bounds_of_one_colour_differ_in_their_dashes() -> None:
     assert drawn == {"equal": {"--"}, "± 10 %": {":"}}
 
 
-def test_more_curves_than_colours_have_signs_that_tell_them_apart() -> None:
+def test_with_more_curves_than_colours_markers_differ() -> None:
     names = [f"{k}" for k in range(len(SERIES) + 1)]
     one = figure(*names)
     styles = series_styles([one])
@@ -102,7 +102,7 @@ def test_more_curves_than_colours_have_signs_that_tell_them_apart() -> None:
     assert len(set(looks)) == len(names)
 
 
-def test_a_curve_differs_from_those_beside_it_that_have_a_style_of_their_own() -> None:
+def test_a_curve_differs_from_neighbours_with_fixed_styles() -> None:
     own = figure("measured", style=0).panels[0]
     free = figure("a").panels[0]
     assert isinstance(own, Lines) and isinstance(free, Lines)
@@ -111,7 +111,7 @@ def test_a_curve_differs_from_those_beside_it_that_have_a_style_of_their_own() -
     assert series_styles([Figure("f", "fits", "", (both,), "")]) == {"a": 1}
 
 
-def test_published_points_of_a_mesh_stand_hollow_and_in_its_colour_in_scaling_figures() -> None:
+def test_published_points_are_hollow_in_the_colour_of_their_mesh() -> None:
     raws = [
         poisson(1024, nodes=on, ranks=on * ppn, time_s=8.0 / on / ppn)
         for on in (1, 2, 4)
@@ -143,7 +143,7 @@ def test_published_points_of_a_mesh_stand_hollow_and_in_its_colour_in_scaling_fi
     assert printed.get_marker() != mine.get_marker()
 
 
-def test_without_a_paper_nothing_published_is_drawn() -> None:
+def test_without_a_paper_no_published_points_are_drawn() -> None:
     measured = cases([poisson(1024, ranks=p, time_s=8.0 / p) for p in (1, 2, 4)])
 
     (drawn,) = figures.build("scaling", measured, Context(all_cases=measured))

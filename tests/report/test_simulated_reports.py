@@ -40,7 +40,7 @@ def simulated(n: int, ranks: int = 1, **more: Any) -> Raw:
     return poisson(n, ranks=ranks, variant="textbook", **simulation)
 
 
-def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
+def test_simulated_reports_make_no_statement_about_launches() -> None:
     short: Raw = {"iterations": 20, "of_iterations": 1581, "iterations_from": "a paper, table 1"}
     one = simulated(1024, **short)
     one["work"] = {**(one["work"] or {}), "messages": 1581 * 6}
@@ -62,7 +62,7 @@ def method_of(raws: list[Raw]) -> tuple[str, ...]:
     return method([record for case in measured for record in case.launches], measured, {})
 
 
-def test_verified_answers_are_told_from_those_that_are_not() -> None:
+def test_verified_and_unverified_results_are_distinguished() -> None:
     raws = [simulated(64, verified=True), simulated(1024)]
     found = trust(cases(raws))
     assert found and found.verified == 1
@@ -74,28 +74,28 @@ def test_verified_answers_are_told_from_those_that_are_not() -> None:
     assert not any("§" in note for note in unverified.notes)
 
 
-def test_where_all_answers_are_verified_nothing_is_said_of_others() -> None:
+def test_with_only_verified_results_unverified_ones_are_not_mentioned() -> None:
     raws = [simulated(64, verified=True), simulated(1024, verified=True)]
     found = trust(cases(raws))
     assert shows(method_of(raws), "computed and verified: 2 of 2.")
     assert found and found.verified == 2
 
 
-def test_a_simulation_that_failed_has_no_answer() -> None:
+def test_a_failed_simulation_has_no_result() -> None:
     failed = {**simulated(64, verified=True), "outcome": "failed", "reason": "deadlock"}
     found = trust(cases([failed, simulated(1024)]))
     assert found and found.verified == 0
     assert [one.cases for one in found.grades] == [1]
 
 
-def test_the_method_has_what_validates_simulations_like_these() -> None:
+def test_the_method_states_what_validates_these_simulations() -> None:
     (one,) = validity(cases([simulated(1024)]))
     assert one.shape is FindingShape.PUBLISHED
     assert sentence(one) in method_of([simulated(1024)])
     assert list(validity(cases([simulated(64, cluster="eagle")]))) == []
 
 
-def test_tables_shade_what_no_published_time_validates_beside_what_some_do() -> None:
+def test_tables_shade_unvalidated_times_if_others_are_validated() -> None:
     own, other = simulated(1024), {**simulated(64), "params": {"n": 64, "variant": "fused"}}
     both = trusted(cases([own, other]))
     assert [*both["unvalidated"]] == [case.id for case in cases([other])]
@@ -103,7 +103,7 @@ def test_tables_shade_what_no_published_time_validates_beside_what_some_do() -> 
 
 
 @pytest.mark.parametrize(("n", "near", "validated"), [(256, True, "partly"), (1024, False, "yes")])
-def test_a_validated_answer_near_a_cache_size_says_so_beside_itself(
+def test_a_validated_result_near_a_cache_size_has_a_caveat(
     n: int, near: bool, validated: str, tmp_path: Path
 ) -> None:
     """Four vectors of 256 x 256 points take what one core's L2 holds."""
@@ -114,7 +114,7 @@ def test_a_validated_answer_near_a_cache_size_says_so_beside_itself(
     assert any(line.endswith(text) for line in report.first_caveats) == near
 
 
-def test_a_mark_of_what_is_not_validated_is_explained_beside_key_figures(tmp_path: Path) -> None:
+def test_the_mark_of_unvalidated_key_figures_is_explained(tmp_path: Path) -> None:
     solve = simulated(1024)
     sent = {**pingpong(), "clock": "simulated", "simulation": solve["simulation"]}
 
@@ -125,7 +125,7 @@ def test_a_mark_of_what_is_not_validated_is_explained_beside_key_figures(tmp_pat
 
 
 @pytest.mark.parametrize(("time_s", "ratios"), [(7.0, []), (19.95, [3.0])])
-def test_a_simulated_time_far_off_the_published_one_is_named(
+def test_a_simulated_time_far_from_the_published_one_is_named(
     time_s: float, ratios: list[float], tmp_path: Path
 ) -> None:
     """Table 3.1 of the paper has 6.65 s."""
@@ -150,7 +150,7 @@ def test_the_title_of_a_simulated_report_names_its_machine(tmp_path: Path) -> No
     assert title("helps?", [simulated(64)]) == "helps? Simulated on stampede2"
 
 
-def test_a_simulated_machine_is_called_so_and_says_who_described_it() -> None:
+def test_a_simulated_machine_is_labelled_with_its_source() -> None:
     machine = {"host": "stampede2", "cpu": "Example", "source": "a data sheet", "governor": None}
     assert machine_facts(machine) == (
         ("simulated cluster", "stampede2"),
@@ -159,13 +159,13 @@ def test_a_simulated_machine_is_called_so_and_says_who_described_it() -> None:
     )
 
 
-def test_figures_of_simulations_explain_no_bars() -> None:
+def test_figures_of_simulations_do_not_explain_error_bars() -> None:
     raws = [simulated(1024), poisson(1024, ranks=2, variant="textbook", clock="simulated")]
     (figure,) = draw("scaling", raws)
     assert not any("Bars" in note for note in figure.notes)
 
 
-def test_models_of_simulated_messages_say_that_nothing_was_measured() -> None:
+def test_models_of_simulated_messages_state_that_nothing_was_measured() -> None:
     simulation = {"cluster": "stampede2", "verified": False}
     sent = [pingpong(clock="simulated", simulation=simulation)]
     (figure,) = draw("fits", sent)
@@ -181,7 +181,7 @@ def test_models_of_simulated_messages_say_that_nothing_was_measured() -> None:
     assert any("too few for" in note for note in build("fits", [pingpong()])[0].notes)
 
 
-def test_times_that_may_have_set_numbers_of_the_cluster_file_are_marked() -> None:
+def test_calibration_times_of_the_cluster_file_are_marked() -> None:
     """Those of one node beside a published one, as `haloscope validate` has it."""
     one = simulated(2048)
     more = {"clock": "simulated", "simulation": one["simulation"]}
@@ -200,7 +200,7 @@ def test_times_that_may_have_set_numbers_of_the_cluster_file_are_marked() -> Non
     assert alone.rows[0][1].marks == "‡"
 
 
-def test_published_figures_stand_beside_the_same_variant_alone() -> None:
+def test_published_figures_are_compared_only_with_the_same_variant() -> None:
     more: dict[str, Any] = {
         "clock": "simulated",
         "simulation": {"cluster": "stampede2", "verified": False},
@@ -230,7 +230,7 @@ def test_published_figures_stand_beside_the_same_variant_alone() -> None:
     assert years.rows[-1][2].value == cases(raws[:1])[0].times_s[0]
 
 
-def test_a_simulated_time_stands_beside_those_of_its_own_cluster() -> None:
+def test_a_simulated_time_is_compared_with_its_own_cluster() -> None:
     """Whichever table a study names; what says nothing of the machine is for all."""
     library = Library([papers.load("hpcf-2018-10")], only="4.1")
 
@@ -250,7 +250,7 @@ def test_a_simulated_time_stands_beside_those_of_its_own_cluster() -> None:
     assert beside("mine", "iterations") == "Stampede2 (hpcf-2018-10, table 3.1)"
 
 
-def test_intervals_of_replicates_are_called_simulated() -> None:
+def test_intervals_of_replicates_are_labelled_simulated() -> None:
     spread = {"nodes": 0.02, "phases": 0.0, "seed": 1}
     drawn = [
         {**simulated(64, spread=spread), "launch": k, "times_s": [1.0 + k / 10]} for k in range(7)
@@ -276,7 +276,7 @@ def test_intervals_of_replicates_are_called_simulated() -> None:
     assert "all nodes were identical" in note
 
 
-def test_speedups_of_replicates_have_intervals_of_these() -> None:
+def test_speedups_of_replicates_have_intervals() -> None:
     def speedup(**more: Any) -> Cell:
         said = {"clock": "simulated", "simulation": simulated(64, **more)["simulation"]}
         raws = [
@@ -290,7 +290,7 @@ def test_speedups_of_replicates_have_intervals_of_these() -> None:
     assert speedup().low is None
 
 
-def test_ratios_of_compared_simulations_have_their_error_in_table_and_figure(
+def test_compared_simulation_ratios_have_their_error_in_table_and_figure(
     tmp_path: Path,
 ) -> None:
     before, after = (

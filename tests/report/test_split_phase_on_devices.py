@@ -16,7 +16,7 @@ from haloscope.topics.star_forests.parts import (
 )
 
 
-def test_on_a_device_launches_and_waits_are_apart_from_what_they_start() -> None:
+def test_on_a_device_launches_and_waits_are_separate_from_the_work() -> None:
     """Messages of 9 us are longer than a scatter of 0.1 to 4 us, though its launch takes 12."""
     (case,) = cases([parted_forest()])
     model = split_phase_model(case)
@@ -32,7 +32,7 @@ def test_on_a_device_launches_and_waits_are_apart_from_what_they_start() -> None
     assert starting_device_kernels(model)[0] == pytest.approx(40 / 51, rel=0.01)
 
 
-def test_a_table_of_parts_on_a_device_has_what_only_a_device_takes() -> None:
+def test_a_device_parts_table_has_device_specific_columns() -> None:
     (table,) = build("split_phase", [parted_forest()])
 
     def column_us(key: str) -> list[float]:
@@ -47,7 +47,7 @@ def test_a_table_of_parts_on_a_device_has_what_only_a_device_takes() -> None:
     assert column_us("max_s")[-1] == pytest.approx(4 + 12 + 32.768)
 
 
-def test_staged_messages_are_copied_as_a_part_of_packing_and_unpacking() -> None:
+def test_staged_copies_are_part_of_packing_and_unpacking() -> None:
     raw = parted_forest(mpi="staged")
     names = ("bcast copy out", "bcast copy in", "reduce copy out", "reduce copy in")
     copies = [

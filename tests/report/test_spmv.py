@@ -26,7 +26,7 @@ def cell(table: Table, row: int, key: str) -> Any:
     return table.rows[row][[column.key for column in table.columns].index(key)]
 
 
-def test_rates_are_two_operations_a_nonzero_and_the_declared_bytes() -> None:
+def test_rates_count_two_operations_per_nonzero_and_the_declared_bytes() -> None:
     raws = [spmv(ranks=ranks, launch=launch) for ranks in (1, 2, 4) for launch in range(7)]
 
     (table,) = build("spmv", raws)
@@ -56,7 +56,7 @@ def test_a_simulated_thread_does_not_wait(clock: str, threads: int, said: bool) 
     assert any("no thread waits" in note for note in table.notes) == said
 
 
-def test_a_case_without_a_good_launch_has_a_row_that_says_so() -> None:
+def test_a_case_without_a_good_launch_has_a_row_with_the_outcome() -> None:
     wrong = bad(spmv(ranks=2), "failed", "3 values of y")
 
     (table,) = build("spmv", [spmv(), {**wrong, "times_s": [], "result": {}}])
@@ -66,11 +66,11 @@ def test_a_case_without_a_good_launch_has_a_row_that_says_so() -> None:
     assert "3 values of y" in " ".join(table.notes)
 
 
-def test_other_kernels_make_no_table_of_products() -> None:
+def test_other_kernels_have_no_spmv_table() -> None:
     assert build("spmv", [{**spmv(), "kernel": "stream"}]) == []
 
 
-def test_schemes_are_set_against_none_beside_what_was_published() -> None:
+def test_schemes_are_compared_with_none_and_with_published_values() -> None:
     ways = {"none": 20e-3, "split": 16e-3, "split_temporary": 20e-3}
     raws = [
         spmv(ranks=2, launch=launch, overlap=way, time_s=time)
@@ -95,7 +95,7 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
         assert words in note
 
 
-def test_schemes_that_none_was_measured_of_are_named_as_missing() -> None:
+def test_schemes_without_any_measurement_are_named_as_missing() -> None:
     """As of a GPU that is not here; where one was, the others stand beside it."""
     good = [spmv(ranks=2, overlap=way) for way in ("none", "split")]
     absent = [bad(raw, "absent", "no GPU by cuda here") for raw in good]
@@ -107,7 +107,7 @@ def test_schemes_that_none_was_measured_of_are_named_as_missing() -> None:
     assert cell(table, 1, "verdict").text == "not measured"
 
 
-def test_a_bandwidth_is_said_where_matrices_differ_in_nothing_else() -> None:
+def test_a_bandwidth_is_named_if_matrices_differ_only_in_it() -> None:
     random = [spmv(matrix="random", bandwidth=bandwidth) for bandwidth in (500, 50000)]
 
     names = [
@@ -118,11 +118,11 @@ def test_a_bandwidth_is_said_where_matrices_differ_in_nothing_else() -> None:
     assert names == [["3d27", "random"], ["bandwidth = 500", "bandwidth = 50000"]]
 
 
-def test_one_process_overlaps_nothing() -> None:
+def test_one_process_has_no_overlap() -> None:
     assert build("overlap", [spmv(overlap=way) for way in ("none", "split")]) == []
 
 
-def test_a_figure_for_each_matrix_takes_the_fastest_layout_of_as_many_cores() -> None:
+def test_a_figure_per_matrix_uses_the_fastest_layout_per_core_count() -> None:
     raws = [
         spmv(ranks=1),
         spmv(ranks=2, time_s=15e-3),
@@ -155,7 +155,7 @@ def test_a_figure_for_each_matrix_takes_the_fastest_layout_of_as_many_cores() ->
     assert "mathdefault" not in svg
 
 
-def test_an_axis_of_less_than_a_decade_has_plain_numbers() -> None:
+def test_an_axis_shorter_than_a_decade_has_plain_numbers() -> None:
     raws = [spmv(ranks=ranks) for ranks in (1, 2)]
 
     (figure,) = figures.build("spmv", cases(raws), Context(machine=MACHINE))

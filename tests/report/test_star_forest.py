@@ -31,7 +31,7 @@ def column(table: Table, key: str) -> list[object]:
     return [row[index].value for row in table.rows]
 
 
-def test_latencies_stand_side_by_side_with_what_a_forest_adds() -> None:
+def test_latencies_are_listed_with_the_overhead_of_a_star_forest() -> None:
     raws = [pingpong()] + [star_forest(kernel) for kernel in ("sf_pingpong", "sf_unpack")]
 
     (table,) = build("sf_latency", raws)
@@ -50,7 +50,7 @@ def test_latencies_stand_side_by_side_with_what_a_forest_adds() -> None:
 SYNCS = ("general", "default_stream", "stream_aware", "typed")
 
 
-def test_ways_to_synchronise_stand_beside_the_options_of_the_paper() -> None:
+def test_synchronisation_methods_are_compared_with_the_published_options() -> None:
     raws = [star_forest("sf_pingpong", memory="device", sync=sync) for sync in reversed(SYNCS)]
     raws += [star_forest("sf_unpack", memory="device", mpi=mpi) for mpi in ("gpu_aware", "staged")]
     raws += [pingpong(), star_forest("sf_unpack")]
@@ -88,7 +88,7 @@ def on_summit(cluster: str = "summit", **layout: Any) -> Raw:
     }
 
 
-def test_published_times_of_gpus_stand_beside_the_same_placement_simulated() -> None:
+def test_published_gpu_times_are_compared_with_the_same_simulated_placement() -> None:
     def published(raw: Raw) -> list[float | None]:
         (table,) = build("sf_latency", [raw])
         return [row[1].published_value for row in table.rows][:1]
@@ -106,7 +106,7 @@ def test_published_times_of_gpus_stand_beside_the_same_placement_simulated() -> 
     assert any("for the simulated cluster" in note for note in table.notes)
 
 
-def test_published_times_of_gpus_stand_beside_real_ones_of_the_same_messages_alone() -> None:
+def test_published_gpu_times_are_compared_only_with_real_runs_of_equal_messages() -> None:
     def built(kernel: str = "sf_unpack", bind: str = "close", **params: Any) -> Table:
         raw = star_forest(kernel, **{"memory": "device", "mpi": "gpu_aware", **params})
         layout = {**raw["layout"], "bind": bind}
@@ -124,7 +124,7 @@ def test_published_times_of_gpus_stand_beside_real_ones_of_the_same_messages_alo
     assert " on one GPU, " in built(gpus_shared=2).title
 
 
-def test_ranks_on_two_sockets_share_no_gpu_however_many_may() -> None:
+def test_ranks_on_two_sockets_never_share_a_gpu() -> None:
     """As halobench is told where simulated ranks sit: `gpus_of_ranks`."""
 
     def where(**layout: Any) -> str:
@@ -135,7 +135,7 @@ def test_ranks_on_two_sockets_share_no_gpu_however_many_may() -> None:
     assert where(bind="spread").endswith("on two sockets")
 
 
-def test_no_grid_of_a_gpu_stands_beside_an_emulated_one() -> None:
+def test_published_gpu_grids_are_not_compared_with_emulated_ones() -> None:
     raw = on_device("sf_grid", ranks=9, nodes=3, messages=2, n="4,8,16,32,64", topology="9x1")
 
     (table,) = build("sf_grid", [raw])
@@ -143,18 +143,18 @@ def test_no_grid_of_a_gpu_stands_beside_an_emulated_one() -> None:
     assert [column.key for column in table.columns] == ["n", "latency_s_0"]
 
 
-def test_no_device_is_raced_against_messages_of_the_host() -> None:
+def test_device_messages_are_not_ranked_against_host_messages() -> None:
     raws = [pingpong(), on_device("sf_pingpong")]
 
     assert not beside_messages(cases(raws))
     assert beside_messages(cases([*raws, star_forest("sf_pingpong")]))
 
 
-def test_pingpong_alone_makes_no_table_of_star_forests() -> None:
+def test_pingpong_alone_has_no_star_forest_table() -> None:
     assert build("sf_latency", [pingpong()]) == []
 
 
-def test_grids_stand_side_by_side_with_the_published_ones() -> None:
+def test_grids_are_listed_next_to_the_published_ones() -> None:
     raws = [
         star_forest("sf_grid", ranks=9, nodes=nodes, messages=4, n="4,8,16,32,64", topology="3x3")
         for nodes in (9, 3, 1)
@@ -170,7 +170,7 @@ def test_grids_stand_side_by_side_with_the_published_ones() -> None:
     ]  # fmt: skip
 
 
-def test_another_grid_than_the_paper_s_has_the_published_ones_in_columns_of_their_own() -> None:
+def test_a_different_grid_has_published_values_in_separate_columns() -> None:
     raw = star_forest("sf_grid", ranks=9, nodes=3, messages=2, n="4,8,16,32,64", topology="9x1")
 
     (table,) = build("sf_grid", [raw])
@@ -197,7 +197,7 @@ def without(raw: Raw, *parts: str, local: bool = True) -> Raw:
     return {**raw, "points": points, "parts": timed}
 
 
-def test_a_part_that_moves_nothing_takes_no_time() -> None:
+def test_a_part_that_moves_no_data_takes_no_time() -> None:
     raw = without(star_forest(), "bcast pack", "reduce pack")
 
     (table,) = build("split_phase", [raw])
@@ -208,7 +208,7 @@ def test_a_part_that_moves_nothing_takes_no_time() -> None:
     assert any(note.startswith("bcast unpack") for note in table.notes)
 
 
-def test_without_a_scatter_nothing_is_said_of_overlap() -> None:
+def test_without_a_scatter_overlap_is_not_mentioned() -> None:
     raw = without(star_forest(), "bcast scatter", "reduce scatter", local=False)
 
     (table,) = build("split_phase", [raw])
@@ -219,7 +219,7 @@ def test_without_a_scatter_nothing_is_said_of_overlap() -> None:
     assert set(column(table, "longest")) == {"messages"}
 
 
-def test_parts_are_added_up_beside_the_whole() -> None:
+def test_the_sum_of_parts_is_listed_with_the_total() -> None:
     (table,) = build("split_phase", [star_forest(launch=launch) for launch in range(7)])
 
     assert column(table, "longest") == ["messages"] * 4 + ["scatter"]
@@ -236,7 +236,7 @@ def test_parts_are_added_up_beside_the_whole() -> None:
     assert "leave a barrier" not in notes
 
 
-def test_fitted_messages_are_one_way_as_the_rows_are() -> None:
+def test_fitted_messages_are_one_way_like_the_rows() -> None:
     """Messages of a broadcast and of a reduction are timed together."""
     raws = [star_forest(launch=launch) for launch in range(7)]
     (table,) = build("split_phase", raws)
@@ -252,7 +252,7 @@ def test_fitted_messages_are_one_way_as_the_rows_are() -> None:
     assert f"{seconds(alpha_s / 2)} + s / {rate(2 * bandwidth)}" in note
 
 
-def test_a_part_that_does_not_grow_has_no_bandwidth() -> None:
+def test_a_part_of_constant_time_has_no_bandwidth() -> None:
     raw = star_forest()
     for part in raw["parts"]:
         if part["name"] == "messages":
@@ -264,7 +264,7 @@ def test_a_part_that_does_not_grow_has_no_bandwidth() -> None:
     assert "no bandwidth" in note and "B/s" not in note
 
 
-def test_parts_that_do_not_add_up_to_the_whole_tell_nothing_of_overlap() -> None:
+def test_parts_that_do_not_add_up_give_no_overlap() -> None:
     disturbed = star_forest()
     for point in disturbed["points"]:
         point["times_s"] = [100 * time_s for time_s in point["times_s"]]
@@ -277,7 +277,7 @@ def test_parts_that_do_not_add_up_to_the_whole_tell_nothing_of_overlap() -> None
     assert "while the rank copies" not in notes
 
 
-def test_what_is_off_by_less_than_half_a_percent_is_off_by_0() -> None:
+def test_deviations_below_half_a_percent_are_printed_as_0() -> None:
     (table,) = build("split_phase", [star_forest()])
 
     texts = [cell.text for row in table.rows for cell in row if cell.text.endswith(" %")]
@@ -285,13 +285,13 @@ def test_what_is_off_by_less_than_half_a_percent_is_off_by_0() -> None:
     assert not {"+0 %", "-0 %"} & {*texts}
 
 
-def test_simulated_parts_have_their_barrier_named() -> None:
+def test_the_barrier_of_simulated_parts_is_named() -> None:
     (table,) = build("split_phase", [{**star_forest(), "clock": "simulated"}])
 
     assert any("up to one latency" in note for note in table.notes)
 
 
-def test_several_numbers_of_neighbours_give_the_gap() -> None:
+def test_several_neighbour_counts_give_the_gap() -> None:
     raws = [
         star_forest("sf_grid", ranks=ranks, messages=ranks - 1, n="4,8,16,32,64", launch=launch)
         for ranks in (2, 3)
@@ -320,7 +320,7 @@ def test_a_figure_of_the_parts_marks_the_switch() -> None:
     assert max(abs(mark.y) for mark in residuals.curves[0].marks) < 3
 
 
-def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
+def test_a_timeline_has_a_row_per_rank_and_outer_phases() -> None:
     (figure,) = figures.build("timeline", cases([star_forest()]), Context(machine=MACHINE))
 
     first, last = figure.panels
@@ -339,7 +339,7 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
         assert word in drawing.svg
 
 
-def test_thin_bars_are_explained_where_there_are_some() -> None:
+def test_thin_bars_are_explained_if_present() -> None:
     raw = star_forest()
     flat = [
         {**one, "ranks": [[call for call in own if call[0] != "exchange"] for own in one["ranks"]]}
@@ -350,7 +350,7 @@ def test_thin_bars_are_explained_where_there_are_some() -> None:
     assert not any("Thin bars" in note for note in figure.notes)
 
 
-def test_a_timeline_has_a_row_for_each_stream_that_worked() -> None:
+def test_a_timeline_has_a_row_per_active_stream() -> None:
     raw = star_forest(memory="device", mpi="gpu_aware")
     works = [["pack", 0, 3e-7, 6e-7, 0], ["unpack", 0, 6e-7, 9e-7, 2], ["pack", 0, 7e-7, 8e-7, 0]]
     traces = [{**one, "ranks": [[*calls, *works] for calls in one["ranks"]]}
@@ -370,7 +370,7 @@ def test_a_timeline_has_a_row_for_each_stream_that_worked() -> None:
     assert not any("stream" in note for note in plain.notes)
 
 
-def test_phases_that_took_no_time_are_not_drawn_and_lie_in_no_other() -> None:
+def test_zero_time_phases_are_not_drawn_and_not_nested() -> None:
     raw = star_forest(memory="device", mpi="gpu_aware")
     calls = [["pack", 0, 0.0, 0.0], ["diagonal", 0, 0.0, 2e-6], ["send", 1, 2e-6, 2e-6]]
     traces = [{**one, "ranks": [calls]} for one in raw["timeline"]]
@@ -382,7 +382,7 @@ def test_phases_that_took_no_time_are_not_drawn_and_lie_in_no_other() -> None:
     assert noted(figure, "without measurable time")
 
 
-def test_ranks_with_many_streams_are_fewer_so_that_rows_can_be_read() -> None:
+def test_with_many_streams_fewer_ranks_are_drawn() -> None:
     raw = star_forest(memory="device", mpi="gpu_aware")
     works = [["pack", 0, 3e-7, 6e-7, stream] for stream in range(9)]
     traces = [{**one, "ranks": [[*calls, *works] for calls in one["ranks"]]}
@@ -394,7 +394,7 @@ def test_ranks_with_many_streams_are_fewer_so_that_rows_can_be_read() -> None:
     assert "The first 1 of 2 ranks." in figure.notes
 
 
-def test_a_timeline_that_ends_before_its_step_says_so() -> None:
+def test_a_timeline_that_ends_before_its_step_is_marked() -> None:
     """The launches have three phases of each rank, which end after 900 ns."""
 
     def drawn(most: int) -> Figure:

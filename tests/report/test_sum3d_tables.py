@@ -23,7 +23,7 @@ def sum3d(distribution: str, counts: list[int], launch: int = 0, size: str = "24
     )
 
 
-def test_sums_stand_beside_the_reports_interval_with_elements_a_process() -> None:
+def test_sums_are_compared_with_the_published_interval_per_process() -> None:
     raws = [sum3d("balanced", [1000000] * 24, k) for k in range(4)]
     raws.append(sum3d("subblock", [5, 7]))
 
@@ -37,14 +37,14 @@ def test_sums_stand_beside_the_reports_interval_with_elements_a_process() -> Non
     assert second[3].published == ""
 
 
-def test_sums_come_by_size_the_longest_arrays_first() -> None:
+def test_sums_are_sorted_by_size_longest_arrays_first() -> None:
     sizes = ("1200x200x100", "2400x100x100", "800x300x100")
     raws = [sum3d("balanced", [1], size=size) for size in sizes]
     titles = [table.title for table in build("sum3d", raws)]
     assert [title.split("size = ")[1][:4] for title in titles] == ["2400", "1200", "800x"]
 
 
-def test_elements_of_each_process_are_told_as_the_report_does() -> None:
+def test_elements_per_process_are_written_as_in_the_report() -> None:
     assert shared_out([7]) == "1 × 7"
     assert shared_out([9, 9, 8] * 3) == "6 × 9; 3 × 8 (2, 5, 8)"
     assert shared_out([9, 9, 8] * 8) == "16 × 9; 8 × 8 (2, 5 … 23)"

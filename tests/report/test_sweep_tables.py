@@ -28,7 +28,7 @@ def point(size: int, times: list[float], bytes_: float, operation: str | None = 
     }
 
 
-def test_a_sweep_gives_one_number_a_launch_and_point() -> None:
+def test_a_sweep_gives_one_number_per_launch_and_point() -> None:
     raws = [
         pingpong(launch=k, points=[point(8, [1e-6 * (k + 1), 9e-6, 1e-6 * (k + 1)], 16.0)])
         for k in range(3)
@@ -55,7 +55,7 @@ def test_pingpong_halves_the_round_trip_and_counts_the_message_once() -> None:
     ]
 
 
-def test_stream_names_the_level_that_holds_the_working_sets_of_all_cores() -> None:
+def test_stream_names_the_level_that_holds_all_working_sets() -> None:
     sizes = (32768, 65536, 2**21, 2**24, 2**25)
     points = [point(size, [1e-3], 1e7, "triad") for size in sizes]
 
@@ -71,7 +71,7 @@ def test_stream_names_the_level_that_holds_the_working_sets_of_all_cores() -> No
     assert {row[3].text for row in table.rows} == {"10.0 GB/s"}
 
 
-def test_levels_are_not_guessed_where_no_caches_are_known() -> None:
+def test_cache_levels_are_not_guessed_without_known_caches() -> None:
     (table,) = build("stream", [stream(points=[point(8192, [1.0], 1.0, "dot")])], machine=None)
 
     assert table.rows[0][2].text == ""
@@ -88,7 +88,7 @@ def test_levels_are_not_guessed_where_no_caches_are_known() -> None:
         (4, 2, "close", [4, 4, 2]),
     ],
 )
-def test_caches_count_where_ranks_are(ranks: int, nodes: int, bind: str, held: list[int]) -> None:
+def test_caches_are_counted_per_rank(ranks: int, nodes: int, bind: str, held: list[int]) -> None:
     """Of a node with eight cores, two of which share a last cache."""
     one = stream(ranks=ranks)
     one["layout"] |= {"nodes": nodes, "ppn": ranks // nodes, "bind": bind}
@@ -97,27 +97,27 @@ def test_caches_count_where_ranks_are(ranks: int, nodes: int, bind: str, held: l
     assert capacities(cases([one])[0], {**MACHINE, "cores": 8}) == expected
 
 
-def test_a_working_set_as_large_as_the_cache_fits() -> None:
+def test_a_working_set_equal_to_the_cache_size_fits() -> None:
     (alone,) = cases([stream()])
     (_, first), *_ = capacities(alone, MACHINE)
     assert [level_of(first + more, alone, MACHINE) for more in (0, 1)] == ["L1", "L2"]
 
 
-def test_phases_of_a_sweep_are_no_table() -> None:
+def test_phases_of_a_sweep_have_no_table() -> None:
     """They are recorded for all of its points together."""
     passes = {"name": "passes", "calls": 1, "time_s": {"min": 1.0, "mean": 1.0, "max": 1.0}}
     one = stream(phases=[{**passes, "bytes": 1.0, "flops": 1.0, "model_s": None}])
     assert not build("phases", [one])
 
 
-def test_a_failed_stream_stays_in_its_table() -> None:
+def test_a_failed_stream_is_kept_in_its_table() -> None:
     (table,) = build("stream", [stream(), bad(stream(ranks=2), "failed", "killed")])
 
     assert [cell.text for cell in table.rows[-1]] == ["2", "–", "–", "failed", "failed", "failed"]
     assert any("failed: killed" in note for note in table.notes)
 
 
-def test_stream_stands_in_the_order_of_cores_and_sizes() -> None:
+def test_stream_is_sorted_by_cores_and_sizes() -> None:
     (table,) = build("stream", [stream(ranks=2), stream()])
 
     order = [(row[0].value, row[1].value) for row in table.rows]
@@ -125,7 +125,7 @@ def test_stream_stands_in_the_order_of_cores_and_sizes() -> None:
     assert len(order) == 28
 
 
-def test_bandwidth_sets_declared_traffic_against_triad_on_as_many_cores() -> None:
+def test_bandwidth_compares_declared_traffic_with_triad_on_equal_cores() -> None:
     triad = [point(2**23, [1.0], 20e9, "triad"), point(2**15, [1.0], 90e9, "triad")]
     one = [point(2**23, [1.0], 10e9, "triad")]
     iterations, n, per_point = 1581, 1024, 56.0
@@ -148,7 +148,7 @@ def test_bandwidth_sets_declared_traffic_against_triad_on_as_many_cores() -> Non
     ]
 
 
-def test_bandwidth_without_a_stream_on_as_many_cores_has_no_share() -> None:
+def test_bandwidth_without_a_stream_on_equal_cores_has_no_share() -> None:
     (table,) = build("bandwidth", [poisson(64, ranks=2), stream()])
 
     assert table.title == "Achieved bandwidth"
@@ -171,7 +171,7 @@ def test_a_solve_that_moves_more_than_the_triad_is_not_bounded_by_it() -> None:
     assert any(note.startswith("no bound") for note in table.notes)
 
 
-def test_bandwidth_where_some_have_a_triad_is_of_these() -> None:
+def test_bandwidth_covers_only_cases_with_a_triad_if_some_have_one() -> None:
     (table,) = build("bandwidth", [poisson(64), poisson(64, ranks=2), poisson(128), stream()])
 
     assert len(table.rows) == 2 and all(row[7].text != "–" for row in table.rows)
@@ -183,7 +183,7 @@ def phase(name: str, mean: float) -> Raw:
     return {"name": name, "calls": 1, "time_s": time, "bytes": 0, "flops": 0, "model_s": None}
 
 
-def test_phases_are_shares_of_a_step_with_what_lies_outside() -> None:
+def test_phases_are_shares_of_a_step_plus_the_remainder() -> None:
     raws = [
         poisson(64, launch=k, time_s=10.0, phases=[phase("sweep", 8.0), phase("halo", 0.5 + k)])
         for k in range(3)
@@ -199,13 +199,13 @@ def test_phases_are_shares_of_a_step_with_what_lies_outside() -> None:
     assert rest.value == pytest.approx(median([0.15, 0.05, 0.0]))
 
 
-def test_phases_that_overlap_leave_nothing_outside() -> None:
+def test_overlapping_phases_leave_no_remainder() -> None:
     table, _ = build("phases", [poisson(64, time_s=10.0, phases=[phase("sweep", 11.0)])])
 
     assert [cell.text for cell in table.rows[0][2:]] == ["110 %", "0 %"]
 
 
-def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
+def test_summary_includes_cases_without_a_good_launch() -> None:
     raws = quick()
     (table,) = build("summary", raws)
 
@@ -238,13 +238,13 @@ def test_the_summary_s_csv_file_has_the_time_of_each_size() -> None:
     assert (plain.every, [c.key for c in plain.columns if "point" in c.key]) == ((), [])
 
 
-def test_what_no_kernel_found_has_no_column() -> None:
+def test_results_that_no_kernel_has_are_not_a_column() -> None:
     (table,) = build("summary", [record("empty", {}, [1e-6], ranks=1)])
 
     assert [c.key for c in apart(table).columns] == ["case", "launches", "time_s"]
 
 
-def test_every_kind_bears_records_that_all_failed() -> None:
+def test_every_kind_handles_records_that_all_failed() -> None:
     raws = [bad(raw, "failed", "no such file") for raw in quick()]
     settings = {name for raw in raws for name in raw["params"]}
 
@@ -259,7 +259,7 @@ def test_every_kind_bears_records_that_all_failed() -> None:
             assert all(value is None or isinstance(value, str | int) for value in values), kind
 
 
-def test_all_cases_have_the_numbers_that_other_tables_have() -> None:
+def test_the_table_of_all_cases_agrees_with_other_tables() -> None:
     raws = [pingpong(launch=k) for k in range(3)]
     for raw, fast in zip(raws, (64, 256, 1024), strict=True):  # each is best at another size
         for one in raw["points"]:
@@ -275,13 +275,13 @@ def test_all_cases_have_the_numbers_that_other_tables_have() -> None:
     assert found.endswith(f"{messages.rows[1][1].text}, {rates[best].text} at {best}")
 
 
-def test_what_was_left_out_stands_in_its_own_section_alone() -> None:
+def test_omissions_are_listed_only_in_their_section() -> None:
     (summary,) = build("summary", [bad(poisson(64), "failed", "killed"), poisson(64, launch=1)])
 
     assert not any("killed" in note for note in summary.notes)
 
 
-def test_the_error_of_a_solve_that_was_cut_short_is_not_told() -> None:
+def test_the_error_of_a_shortened_solve_is_not_reported() -> None:
     whole, cut = poisson(64), poisson(128)
     cut["params"]["iterations"] = 10
 

@@ -20,7 +20,7 @@ def repeated(n: int, launches: int = 6, **changes: object) -> list[Raw]:
     ]
 
 
-def test_percentiles_stand_beside_the_median_with_their_own_intervals() -> None:
+def test_percentiles_are_listed_with_the_median_and_their_intervals() -> None:
     (table,) = build("tails", repeated(100))
 
     (row,) = table.rows
@@ -34,7 +34,7 @@ def test_percentiles_stand_beside_the_median_with_their_own_intervals() -> None:
     assert noted(table, "too few of its")
 
 
-def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
+def test_a_percentile_that_needs_more_repetitions_is_absent() -> None:
     (table,) = build("tails", repeated(20))
 
     (row,) = table.rows
@@ -45,7 +45,7 @@ def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
     assert tables.why_none("tails", [], Context()) == "no matching case"
 
 
-def test_repetitions_that_only_warmed_up_do_not_count_as_enough() -> None:
+def test_warmup_repetitions_do_not_count_for_percentiles() -> None:
     warming = [3.0, 2.0, *(1.0 + 0.0001 * (k % 7) for k in range(18))]
     raws = [{**raw, "times_s": warming} for raw in repeated(20, launches=5)]
 
@@ -54,7 +54,7 @@ def test_repetitions_that_only_warmed_up_do_not_count_as_enough() -> None:
     assert shows(why, "P95 requires 100 ", " more than 85 ")
 
 
-def test_points_of_a_sweep_have_tails_each_and_simulations_none() -> None:
+def test_sweep_points_have_percentiles_and_simulations_have_none() -> None:
     raws = [pingpong(launch=k, sizes=[8, 64]) for k in range(20)]
 
     (table,) = build("tails", raws)
@@ -76,7 +76,7 @@ def straggling(times: list[float], launch: int, step_s: float = 10.0) -> Raw:
     return poisson(64, ranks=len(times), launch=launch, time_s=step_s, phases=phases)
 
 
-def test_ranks_that_compute_longest_stand_first_with_their_nodes() -> None:
+def test_ranks_that_compute_longest_are_first_with_their_nodes() -> None:
     raws = [straggling([4.0, 8.0], k) for k in (0, 1)] + [straggling([8.0, 4.0], 2)]
 
     (table,) = build("stragglers", raws)
@@ -89,14 +89,14 @@ def test_ranks_that_compute_longest_stand_first_with_their_nodes() -> None:
     assert column(table, "over_mean")[0].low == pytest.approx(4 / 6)
 
 
-def test_of_many_ranks_the_slowest_four_are_shown() -> None:
+def test_with_many_ranks_only_the_slowest_four_are_listed() -> None:
     (table,) = build("stragglers", [straggling([1.0, 5.0, 2.0, 4.0, 3.0, 6.0], 0)])
 
     assert [cell.value for cell in column(table, "rank")] == [5, 1, 3, 4]
     assert any("4 ranks" in note for note in table.notes)
 
 
-def test_records_that_do_not_say_it_have_no_stragglers() -> None:
+def test_records_without_rank_times_have_no_stragglers() -> None:
     assert build("stragglers", [poisson(64, ranks=2)]) == []
     assert build("stragglers", [straggling([1.0], 0)]) == []
     assert build("stragglers", [{**straggling([4.0, 8.0], 0), "clock": "simulated"}]) == []

@@ -22,7 +22,7 @@ from haloscope.topics.common.making import warning
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
-def test_nothing_is_cut_off_however_narrow_the_terminal(width: int) -> None:
+def test_nothing_is_truncated_on_a_narrow_terminal(width: int) -> None:
     (table,) = made.build("bandwidth", cases(quick()), Context(machine=MACHINE))
     out = StringIO()
 
@@ -40,7 +40,7 @@ def test_nothing_is_cut_off_however_narrow_the_terminal(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80])
-def test_names_of_cases_and_folders_are_wrapped_and_not_cut(width: int) -> None:
+def test_names_of_cases_and_folders_are_wrapped_not_truncated(width: int) -> None:
     names = "openmpi-5.0.11-before-the-firmware-update", "afterwards"
     raws = [poisson(n, exchange=one) for n in (64, 128) for one in ("blocking", "nonblocking")]
     found = compare_cases(cases([*raws, pingpong()]), cases([*raws, pingpong()]), names=names)
@@ -130,7 +130,7 @@ def test_every_mark_of_a_summary_is_explained(
     assert sum(line.startswith("! ") for line in lines) >= min(warnings, 1) * (marks < 9)
 
 
-def test_everything_is_wrapped_and_warnings_are_marked_without_colours() -> None:
+def test_output_is_wrapped_and_warnings_are_marked_without_colours() -> None:
     out = StringIO()
 
     Console(file=out, width=60).print(everything(report(1)))

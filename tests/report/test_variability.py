@@ -22,7 +22,7 @@ def launched(times: list[float], **more: Any) -> list[dict[str, Any]]:
     return [{**poisson(64, launch=k, time_s=time), **more} for k, time in enumerate(times)]
 
 
-def test_launches_are_told_over_their_mean() -> None:
+def test_launch_times_are_relative_to_their_mean() -> None:
     (table,) = tables.build("variability", cases(launched(TIMES)), Context())
     (row,) = table.rows
 
@@ -31,7 +31,7 @@ def test_launches_are_told_over_their_mean() -> None:
     assert [row[at].text for at in (3, 4, 5)] == ["9.4 %", "−20 %", "+20 %"]
 
 
-def test_a_mean_has_settled_where_it_stays_within_a_hundredth() -> None:
+def test_a_mean_has_converged_if_it_stays_within_one_percent() -> None:
     """Not where it only comes by: after the second launch, and away with the third."""
     (early,) = variabilities(cases(launched(TIMES)))
     (late,) = variabilities(cases(launched([1.0] * 9 + [2.0])))
@@ -41,7 +41,7 @@ def test_a_mean_has_settled_where_it_stays_within_a_hundredth() -> None:
     assert late.settled == 10
 
 
-def test_the_figure_has_the_mean_of_the_first_launches_and_the_extremes() -> None:
+def test_the_figure_has_the_running_mean_and_the_extremes() -> None:
     (figure,) = figures.build("variability", cases(launched(TIMES)), Context())
     (panel,) = panels(figure)
     (curve,) = panel.curves
@@ -52,7 +52,7 @@ def test_the_figure_has_the_mean_of_the_first_launches_and_the_extremes() -> Non
     assert "the first 1.20, from 0.800 to 1.20" in figure.alt
 
 
-def test_those_that_scatter_most_are_drawn_and_the_others_counted() -> None:
+def test_the_most_variable_cases_are_drawn_and_the_others_counted() -> None:
     raws = [
         raw
         for n in range(1, 11)
@@ -67,13 +67,13 @@ def test_those_that_scatter_most_are_drawn_and_the_others_counted() -> None:
     assert "2 cases with less variation" in figure.notes[0]
 
 
-def test_few_launches_and_simulated_ones_have_neither() -> None:
+def test_few_or_simulated_launches_have_no_variability() -> None:
     for raws in (launched(TIMES[:9]), launched(TIMES, clock="simulated")):
         assert tables.build("variability", cases(raws), Context()) == []
         assert figures.build("variability", cases(raws), Context()) == []
 
 
-def test_what_was_published_of_the_same_program_is_told() -> None:
+def test_published_variability_of_the_same_program_is_reported() -> None:
     paper = papers.load("task-mapping-drop")
     raws = launched(TIMES, kernel="lammps_rhodo")
 

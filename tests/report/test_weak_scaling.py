@@ -44,7 +44,7 @@ def built(raws: list[dict[str, Any]], host: str = "elsewhere") -> list[list[str]
     return [[cell.text for cell in row] for table in found for row in table.rows]
 
 
-def test_each_pattern_stands_over_the_fewest_tasks_on_one_node() -> None:
+def test_each_pattern_is_relative_to_the_fewest_tasks_on_one_node() -> None:
     """Between the fewest and the most nodes, the middle; one number of nodes is the fewest."""
     assert built(RAWS) == [
         [
@@ -77,7 +77,7 @@ def test_each_pattern_stands_over_the_fewest_tasks_on_one_node() -> None:
     ]
 
 
-def test_the_figure_has_a_curve_for_each_pattern_and_the_ideal() -> None:
+def test_the_figure_has_a_curve_per_pattern_and_the_ideal() -> None:
     (figure,) = figures.build("weak_scaling", cases(RAWS), Context())
     (panel,) = panels(figure)
 
@@ -92,13 +92,13 @@ def test_the_figure_has_a_curve_for_each_pattern_and_the_ideal() -> None:
     assert "concentrated 2.50 with 128 tasks" in figure.alt
 
 
-def test_without_a_reference_on_one_node_there_is_none() -> None:
+def test_without_a_one_node_reference_there_is_no_weak_scaling() -> None:
     assert built(RAWS[1:]) == []
     assert found(weak, RAWS[1:]) == []
     assert built([run(8, 1, 2.0, outcome="failed", times_s=[]), *RAWS[1:]]) == []
 
 
-def test_as_much_work_shared_out_over_more_tasks_is_no_weak_scaling() -> None:
+def test_fixed_work_over_more_tasks_is_not_weak_scaling() -> None:
     assert built([run(8, 1, 2.0, 1.0), run(64, 4, 0.3, 0.125)]) == []
 
 
@@ -108,7 +108,7 @@ def beside(raws: list[dict[str, Any]], host: str) -> list[list[str]]:
     return [[cell.text for cell in row] for table in found for row in table.rows]
 
 
-def test_runs_of_a_machine_that_was_not_published_are_not_counted_in_steps() -> None:
+def test_runs_of_an_unpublished_machine_are_not_scaled_by_steps() -> None:
     context = Context(paper=PAPER, machine={"host": "elsewhere"})
     (table,) = tables.build("one_node", cases(RAWS), context)
 
@@ -116,7 +116,7 @@ def test_runs_of_a_machine_that_was_not_published_are_not_counted_in_steps() -> 
     assert not any("elsewhere" in note or "equivalent steps" in note for note in table.notes)
 
 
-def test_runs_on_one_node_stand_beside_the_published_ones() -> None:
+def test_one_node_runs_are_compared_with_published_ones() -> None:
     """poisson_cg communicates as miniFE does; of 4 tasks there is no case, 8 are on 4 nodes too."""
     minife = ["84 s", "127 s", "219 s"], ["123 s", "343 s", "266 s"]
     assert beside(RAWS, "eagle") == [
@@ -131,7 +131,7 @@ def test_runs_on_one_node_stand_beside_the_published_ones() -> None:
     assert beside([{**raw, "kernel": "stream"} for raw in RAWS], "eagle") == []
 
 
-def test_without_a_paper_runs_on_one_node_stand_alone() -> None:
+def test_without_a_paper_one_node_runs_are_listed_alone() -> None:
     more = {**run(4, 1, 3.0), "kernel": "fft_pencil"}
     (table,) = tables.build("one_node", cases([*RAWS, more]), Context())
     assert [column.key for column in table.columns] == ["kernel", "tasks", "step_s"]
@@ -142,14 +142,14 @@ def test_without_a_paper_runs_on_one_node_stand_alone() -> None:
     assert tables.build("one_node", cases(RAWS[1:]), Context()) == []
 
 
-def test_a_paper_without_such_runs_is_named() -> None:
+def test_a_paper_without_one_node_runs_is_named() -> None:
     stream = cases([{**raw, "kernel": "stream"} for raw in RAWS])
     reason = tables.why_none("one_node", stream, Context(paper=PAPER))
     assert PAPER.id in reason
     assert "minife" in reason
 
 
-def test_patterns_that_no_tasks_were_tried_in_have_no_columns() -> None:
+def test_untested_patterns_have_no_columns() -> None:
     """16 and 2 tasks a node: nothing is between the fewest nodes and the most."""
     raws = [run(8, 1, 2.0), run(8, 4, 1.9), run(64, 4, 2.2), run(64, 32, 2.6)]
 
@@ -160,7 +160,7 @@ def test_patterns_that_no_tasks_were_tried_in_have_no_columns() -> None:
     assert "distributed: the most" in table.notes[-1]
 
 
-def test_a_program_that_could_not_run_has_no_row_beside_the_kernel_that_stands_for_it() -> None:
+def test_a_program_that_could_not_run_has_no_row_next_to_its_proxy() -> None:
     lammps = [bad({**run(8, 1, 2.0), "kernel": "lammps_rhodo"}, "absent", "no library")]
     stands = [{**run(8, 1, 2.0), "kernel": "md_pppm", "case": "stand-in"}]
 
@@ -168,7 +168,7 @@ def test_a_program_that_could_not_run_has_no_row_beside_the_kernel_that_stands_f
     assert [row[2:4] for row in beside(lammps, "eagle")] == [["lammps_rhodo", "–"]]
 
 
-def test_a_whole_solve_is_told_of_where_there_is_one() -> None:
+def test_a_complete_solve_is_reported_if_present() -> None:
     """A step of fe_heat is a run of miniFE; one of a transform is one of many."""
 
     def notes(kernel: str) -> str:

@@ -162,7 +162,7 @@ def drawn(kind: str) -> tuple[list[Figure], list[MeasuredCase]]:
 
 
 @pytest.mark.parametrize("kind", kinds.figures())
-def test_numbers_in_the_words_of_a_figure_are_among_its_data(kind: str) -> None:
+def test_numbers_in_the_text_of_a_figure_are_in_its_data(kind: str) -> None:
     found, measured = drawn(kind)
 
     assert found
@@ -171,7 +171,7 @@ def test_numbers_in_the_words_of_a_figure_are_among_its_data(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pingpong", "scaling", "phases", "stream", "timeline", "spmv"])
-def test_a_number_that_is_a_tenth_off_is_found(kind: str) -> None:
+def test_a_number_off_by_a_tenth_is_found(kind: str) -> None:
     (figure, *_), measured = drawn(kind)
     numbers = [found for found in NUMBER.finditer(without_names(figure)) if "." in found[1]]
     if not numbers:
@@ -277,7 +277,7 @@ def table_data(kind: str, measured: Sequence[MeasuredCase]) -> Iterator[float]:
     yield from (float(n) for case in measured if isinstance(n := case.settings.get("n"), int))
 
 
-def test_the_same_words_stand_in_markdown(tmp_path: Path) -> None:
+def test_markdown_has_the_same_text(tmp_path: Path) -> None:
     document = composed(write_folder(tmp_path, [*quick(), *RAWS["timeline"]]))
     path = markdown.write(document, draw_all(document.figures), tmp_path)
 
@@ -288,13 +288,13 @@ def test_the_same_words_stand_in_markdown(tmp_path: Path) -> None:
             assert f"![{figure.alt_text(panel)}](" in text
 
 
-def test_units_of_axes_are_read() -> None:
+def test_axis_units_are_parsed() -> None:
     panel = Lines("l", "", Axis("size"), Axis("time (ms)"), (Curve("", (Mark(8, 2.5),)),))
 
     assert list(of_lines(panel)) == pytest.approx([8.0, 2.5e-3])
 
 
-def test_words_of_models_and_collectives_say_more_than_that_they_are_drawn() -> None:
+def test_text_of_model_and_collective_figures_is_informative() -> None:
     """Their numbers are checked by the test of all kinds."""
     fits = draw("fits", [pingpong(launch=k) for k in range(6)])
     times_s = {("bcast", 8): 1e-6, ("bcast", 64): 3e-6, ("reduce", 8): 5e-6, ("reduce", 64): 7e-6}

@@ -21,7 +21,7 @@ from haloscope.run.runners import answer
         (4 << 30, 3 << 30, False),
     ],
 )
-def test_little_shared_memory_is_told_with_a_launch_that_did_not_answer(
+def test_little_shared_memory_is_reported_if_a_launch_hangs(
     monkeypatch: pytest.MonkeyPatch, total: int, free: int, expected: bool
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Namespace(total=total, free=free))
@@ -29,7 +29,7 @@ def test_little_shared_memory_is_told_with_a_launch_that_did_not_answer(
     assert ("/dev/shm has" in answer.with_cause("no answer within 60 s")) is expected
 
 
-def test_no_shared_memory_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_shared_memory_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scratch, "MEMORY", scratch.MEMORY / "no-such-folder")
 
     assert answer.with_cause("no answer") != "no answer"

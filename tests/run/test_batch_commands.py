@@ -54,7 +54,7 @@ def until_measured(folder: Path) -> str:
     return said
 
 
-def test_a_dry_run_says_how_many_jobs_what_they_cost_and_when_they_could_begin(
+def test_a_dry_run_prints_the_number_cost_and_start_time_of_jobs(
     lab: RunningLab, built: str, folder: Path
 ) -> None:
     run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "30")
@@ -64,20 +64,20 @@ def test_a_dry_run_says_how_many_jobs_what_they_cost_and_when_they_could_begin(
     assert "4 launches to run" in said
     assert "2 jobs, at most 1.5 node-hours" in said
     assert shows(said, "preflight check: 1 node", " 2 minutes")
-    starts = r"%s, 30 minutes: Job \d+ to start at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+    starts = r"%s, 30 minutes: Job \d+ .* \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
     for nodes in ("1 node", "2 nodes"):
         assert re.search(starts % nodes, said), said
     assert [path.name for path in folder.iterdir()] == ["mine.toml"]
 
 
-def test_a_study_is_submitted_left_alone_and_collected(
+def test_a_study_is_submitted_detached_and_collected(
     lab: RunningLab, built: str, folder: Path
 ) -> None:
     """By processes that end: nothing of ours is left where it was submitted."""
     run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "40")
 
     said = output_of(folder, *run, "--out", "out", "--detach")
-    assert re.search(r"job \d+: 1 node, \D*40 minutes job \d+: 2 nodes, \D*40", said), said
+    assert re.search(r"job \d+: 1 node, \D*40 \D*\d+: 2 nodes, \D*40", said), said
     assert not (folder / "out" / "report.html").exists()
     until_measured(folder)
 
@@ -88,14 +88,12 @@ def test_a_study_is_submitted_left_alone_and_collected(
     assert len({one.key for one in records}) == 4
 
 
-def test_scripts_that_are_submitted_by_hand_do_as_well(
-    lab: RunningLab, built: str, folder: Path
-) -> None:
+def test_scripts_submitted_by_hand_work_too(lab: RunningLab, built: str, folder: Path) -> None:
     run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "40")
 
     said = output_of(folder, *run, "--out", "out", "--script-only")
     assert "4 launches left" in output_of(folder, "status", "out")
-    assert "it has no records yet" in output_of(folder, "collect", "out", ends=2)
+    assert "no records yet" in output_of(folder, "collect", "out", ends=2)
     scripts = re.findall(r"written: (\S+)", said)
     for script in scripts:
         slurm("sbatch", script)

@@ -39,7 +39,7 @@ FORTY = EIGHT.replace("Eight", "Forty").replace("= 8", "= 20").replace("[2]", "[
         (lab_jobs.preempted, {0, 1}, {"COMPLETED"}),
     ],
 )
-def test_what_ends_a_job_loses_no_launch_and_repeats_none(
+def test_terminated_jobs_neither_lose_nor_repeat_a_launch(
     whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     fault: Fault, restarts: set[int], ends: set[str],
 ) -> None:  # fmt: skip
@@ -62,7 +62,7 @@ def test_what_ends_a_job_loses_no_launch_and_repeats_none(
 
 
 @pytest.mark.minutes
-def test_a_job_whose_time_is_nearly_over_leaves_the_rest_to_another(
+def test_a_job_near_its_time_limit_leaves_the_rest_to_another(
     whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By Slurm's own signal: of the driver's clock, the job has minutes left."""
@@ -81,7 +81,7 @@ def test_a_job_whose_time_is_nearly_over_leaves_the_rest_to_another(
     assert f"{first} launches run, {second} left for another job" in logs
 
 
-def test_a_controller_that_is_killed_costs_no_launch(
+def test_a_killed_controller_loses_no_launch(
     whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether the job goes on or the next one does is Slurm's to say: what it last saved."""
@@ -96,7 +96,7 @@ def test_a_controller_that_is_killed_costs_no_launch(
     assert jobs.left() == []
 
 
-def test_a_driver_that_its_batch_system_forgot_gives_way(
+def test_a_driver_forgotten_by_its_batch_system_stops(
     whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By mpirun on one node, launches need no batch system: it would go on to the end.
@@ -118,7 +118,7 @@ def test_a_driver_that_its_batch_system_forgot_gives_way(
 
 
 @pytest.mark.long
-def test_forty_launches_with_faults_are_measured_once_each(
+def test_forty_launches_with_faults_are_each_measured_once(
     whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -95,7 +95,7 @@ layout = { nodes = 2, ppn = 2, mapping = ["0,1,1,0", "1,1,0,0", "1,0,1,0"] }
 
 
 @pytest.mark.parametrize("launcher", ["srun", "mpirun"])
-def test_ranks_have_threads_and_sit_on_the_nodes_of_a_list(
+def test_ranks_have_threads_and_run_on_listed_nodes(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -119,7 +119,7 @@ def test_ranks_have_threads_and_sit_on_the_nodes_of_a_list(
     }
 
 
-def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
+def test_site_jobs_simulate_one_case_per_core(
     lab: RunningLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -163,7 +163,7 @@ def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
         )
 
 
-def test_more_launches_of_a_folder_are_planned_for_its_jobs(
+def test_additional_launches_of_a_folder_are_planned_for_jobs(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -205,7 +205,7 @@ def test_a_precision_is_reached_over_allocations(
     assert jobs.left() == []
 
 
-def test_what_can_not_run_is_recorded_though_no_job_has_its_number_of_nodes(
+def test_an_unsupported_case_is_recorded_even_without_a_matching_job(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lacking = [name for name, pair in machine.placements().items() if not pair]
@@ -237,7 +237,7 @@ def test_what_can_not_run_is_recorded_though_no_job_has_its_number_of_nodes(
     assert lacking[0] in (records[0].reason or "")
 
 
-def test_a_job_is_found_by_its_comment_and_not_submitted_twice(
+def test_a_job_is_identified_by_its_comment_and_not_resubmitted(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -255,7 +255,7 @@ def test_a_job_is_found_by_its_comment_and_not_submitted_twice(
     until(lambda: jobs.waiting() == [], "the end of a job that was cancelled")
 
 
-def test_why_a_job_waits_is_told(
+def test_the_reason_for_a_waiting_job_is_printed(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -284,7 +284,7 @@ def test_why_a_job_waits_is_told(
         (("timeout_s = 600", "timeout_s = 20000"), [], "240 minutes"),
     ],
 )
-def test_what_a_site_does_not_allow_is_refused_by_name(
+def test_a_request_the_site_does_not_allow_is_refused_by_name(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     change: tuple[str, str], options: list[str], said: str,
@@ -302,7 +302,7 @@ def test_what_a_site_does_not_allow_is_refused_by_name(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_partition_that_there_is_not_is_refused_by_slurms_own_words(
+def test_an_unknown_partition_is_refused_with_the_message_of_slurm(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -317,7 +317,7 @@ def test_a_partition_that_there_is_not_is_refused_by_slurms_own_words(
         arguments.execute(arguments)
 
 
-def test_what_is_not_on_the_nodes_is_told_before_the_rest_begins(
+def test_missing_software_on_nodes_is_reported_before_other_jobs_start(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

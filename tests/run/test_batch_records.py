@@ -88,7 +88,7 @@ def by_case(records: list[Record]) -> dict[str, set[str]]:
     return {record.case: {*keys(record.raw)} for record in records}
 
 
-def test_records_have_the_local_runners_keys(
+def test_records_have_the_same_keys_as_local_runs(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -65,7 +65,7 @@ AWARE, STAGED, STREAM, HOST = (
 )
 
 
-def test_without_a_gpu_only_the_cases_that_want_one_are_absent(
+def test_without_a_gpu_only_cases_that_need_one_are_absent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = answers(monkeypatch, "no GPU", None)
@@ -76,7 +76,7 @@ def test_without_a_gpu_only_the_cases_that_want_one_are_absent(
     assert made == [1]
 
 
-def test_messages_are_tried_once_and_staged_ones_and_single_ranks_do_without(
+def test_messages_are_probed_once_and_not_for_staged_or_single_rank_cases(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = answers(monkeypatch, None, "not aware")
@@ -87,7 +87,7 @@ def test_messages_are_tried_once_and_staged_ones_and_single_ranks_do_without(
     assert made == [1, 2, 2]
 
 
-def test_nodes_without_a_gpu_for_each_rank_are_found_whatever_sends(
+def test_nodes_without_a_gpu_per_rank_are_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tried: list[tuple[str, int]] = []
@@ -107,7 +107,7 @@ def test_nodes_without_a_gpu_for_each_rank_are_found_whatever_sends(
     assert tried[1:] == [("gpus_shared=2", 6), ("gpus_shared=1", 2), ("gpus_shared=2", 4)]
 
 
-def test_sums_are_tried_where_cases_have_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reductions_are_probed_only_if_cases_use_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """A library may send from a GPU's memory, and end its ranks when it is to add there."""
     tried: list[str] = []
 
@@ -129,7 +129,7 @@ def test_sums_are_tried_where_cases_have_them_alone(monkeypatch: pytest.MonkeyPa
     assert reasons(replace(sums, layout=Layout(ppn=1))) == ["adds nothing"], "to itself"
 
 
-def test_on_one_gpu_messages_are_tried_between_ranks_that_share_it(
+def test_with_one_gpu_messages_are_probed_between_ranks_that_share_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tried: list[str] = []
@@ -147,7 +147,7 @@ def test_on_one_gpu_messages_are_tried_between_ranks_that_share_it(
     assert tried[-1] == "gpus_shared=2"
 
 
-def test_messages_are_tried_by_each_transport_that_a_study_asks_for(
+def test_messages_are_probed_with_each_requested_transport(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One of a library's transports may take a GPU's memory, and another end its ranks."""
@@ -171,14 +171,14 @@ def test_messages_are_tried_by_each_transport_that_a_study_asks_for(
     assert made == [*asked, asked[-1]]  # a launch that died without a word is made again
 
 
-def test_where_all_works_nothing_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_working_probes_no_case_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     answers(monkeypatch, None, None)
     assert reasons(AWARE, STAGED) == [None, None]
     answers(monkeypatch, "no GPU", None)
     assert reasons(replace(AWARE, absent="too few nodes")) == ["too few nodes"]
 
 
-def test_a_campaign_asks_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_campaign_probes_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     answers(monkeypatch, "no GPU", None)
     monkeypatch.setattr(probing, "probe", lambda *_: Probe("vader", None))
 
@@ -188,7 +188,7 @@ def test_a_campaign_asks_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> No
     assert seen == {("fake+cuda", None, False): "vader"}
 
 
-def test_a_transport_that_is_not_there_is_told_before_a_gpu_is_tried_by_it(
+def test_an_unavailable_transport_is_reported_before_probing_a_gpu(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answers(monkeypatch, None, "not aware")
@@ -215,7 +215,7 @@ def test_a_transport_that_is_not_there_is_told_before_a_gpu_is_tried_by_it(
         ("exec sleep 600", 1, "memory=device: .*0.3 s"),
     ],
 )
-def test_a_probe_says_why_it_did_not_end_well(
+def test_a_failed_probe_states_the_reason(
     monkeypatch: pytest.MonkeyPatch, script: str, ranks: int, expected: str
 ) -> None:
     monkeypatch.setattr(device_probing, "TIMEOUT_S", 0.3 if "sleep" in script else 600)
@@ -229,7 +229,7 @@ def test_a_probe_says_why_it_did_not_end_well(
 @pytest.mark.parametrize(
     ("script", "tries"), [("kill -SEGV $$", 2), ("echo 'halobench: A says no'; exit 2", 1)]
 )
-def test_a_launch_that_died_without_a_word_is_made_again(
+def test_a_launch_that_died_silently_is_repeated(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, tries: int
 ) -> None:
     """As the first one on a busy machine does at times; who says why, says it again."""
@@ -248,7 +248,7 @@ def test_a_launch_that_died_without_a_word_is_made_again(
     assert probe(GPU, ("pingpong",), 2) is None
 
 
-def test_what_is_tried_is_built_for_gpus_alone() -> None:
+def test_probe_programs_are_built_only_for_gpus() -> None:
     sums = replace(AWARE, kernel="collectives")
     emulated = case("fake", memory="device", mpi="gpu_aware")
 

@@ -63,7 +63,7 @@ CPU = "sys/devices/system/cpu"
         (processors.check_threads_per_core, f"{CPU}/online", "", "ok"),
     ],
 )
-def test_what_proc_and_sys_say(
+def test_proc_and_sys_are_checked(
     check: Check,
     path: str,
     text: str,
@@ -81,7 +81,7 @@ def test_what_proc_and_sys_say(
 
 
 @pytest.mark.parametrize(("busy", "level"), [(None, "note"), (0.9, "ok"), (1.1, "warn")])
-def test_others_at_work(
+def test_other_busy_processes_are_reported(
     busy: float | None, level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
@@ -90,14 +90,14 @@ def test_others_at_work(
     assert result.level == level
 
 
-def test_one_core_and_a_part_of_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_subsets_of_cores_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = two_sockets(tmp_path)
     for mask, level in (({0, 4}, "warn"), ({0, 1, 2}, "note"), ({*range(8)}, "ok")):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, mask=mask: mask)
         assert processors.check_cores(Patient(fake.root)).level == level
 
 
-def test_cores_that_are_online_and_not_allowed_and_those_switched_off_are_named(
+def test_online_cores_that_are_not_allowed_and_offline_cores_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = two_sockets(tmp_path).write(f"{CPU}/present", "0-9")
@@ -111,7 +111,7 @@ def test_cores_that_are_online_and_not_allowed_and_those_switched_off_are_named(
     assert processors.check_cores(Patient(fake.root)).level == "note"
 
 
-def test_kinds_of_cores_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_core_types_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(16)})
     assert processors.check_core_kinds(Patient(two_sockets(tmp_path / "a").root)).level == "ok"
 
@@ -131,14 +131,14 @@ def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert system.check_shared_memory(Patient(tmp_path)).level == level
 
 
-def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit, stack, locked in ((1 << 20, "warn", "note"), (resource.RLIM_INFINITY, "ok", "ok")):
         monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
         assert system.check_stack(Patient()).level == stack
         assert system.check_locked_memory(Patient()).level == locked
 
 
-def test_host_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_host_name_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: "no-such-host.invalid")
     assert system.check_host_name(Patient()).level == "warn"
     monkeypatch.setattr(socket, "gethostname", lambda: "localhost")
@@ -146,9 +146,7 @@ def test_host_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["n" * 64, f"node.{'x' * 64}.example", "a..b", "\u00fc" * 40])
-def test_a_host_name_that_no_name_server_can_have_is_a_warning(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unresolvable_host_name_is_a_warning(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python's resolver raises no OSError for some of these: that was a traceback."""
     monkeypatch.setattr(socket, "gethostname", lambda: name)
 
@@ -159,7 +157,7 @@ def test_a_host_name_that_no_name_server_can_have_is_a_warning(
     assert "hostnamectl" in found.remedy or "/etc/hosts" in found.remedy
 
 
-def test_a_folder_that_is_mounted_noexec_is_told_and_no_compiler_is_missed(
+def test_a_noexec_mount_is_reported_and_not_a_missing_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert system.check_scratch(Patient()).level == "ok"
@@ -172,7 +170,7 @@ def test_a_folder_that_is_mounted_noexec_is_told_and_no_compiler_is_missed(
     assert system.check_cache(Patient()).level == "fail"
 
 
-def test_a_folder_for_temporary_files_that_is_missing_is_named(
+def test_a_missing_temporary_folder_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "nosuch"))
@@ -183,7 +181,7 @@ def test_a_folder_for_temporary_files_that_is_missing_is_named(
     assert found.what.startswith(f"{tmp_path / 'nosuch'}: ")
 
 
-def test_a_folder_for_temporary_files_that_takes_none_is_named(
+def test_an_unusable_temporary_folder_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nobody can write to /proc."""
@@ -210,12 +208,12 @@ def test_tuning_variables_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "UCX_TLS" in result.what
 
 
-def test_python_without_an_installer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_without_an_installer_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pypi, "can_install", lambda: False)
     assert system.check_python(Patient()).level == "warn"
 
 
-def test_simulation_is_only_a_note_and_found_below_its_prefix(
+def test_simulation_is_optional_and_found_below_its_prefix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SIMGRID_ROOT", raising=False)
@@ -251,7 +249,7 @@ def a_toolchain(tmp_path: Path, launcher: str = "exit 1", wrapper: str = 'c++ "$
     return Patient(toolchain=Toolchain("x", None, *programs, "mpich", "X MPI 1.0"))
 
 
-def test_the_compiler_is_tried(tmp_path: Path) -> None:
+def test_the_compiler_is_tested(tmp_path: Path) -> None:
     assert libraries.check_compiler(a_toolchain(tmp_path)).level == "ok"
     too_old = a_toolchain(tmp_path, wrapper='echo "unknown option -std=c++20" >&2; exit 1')
     result = libraries.check_compiler(too_old)
@@ -275,9 +273,7 @@ NOT_FOUND = "echo 'mpicxx: line 340: x86_64-conda-linux-gnu-c++: command not fou
 
 
 @pytest.mark.parametrize("wrapper", [NO_COMPILER, NOT_FOUND])
-def test_a_wrapper_without_its_compiler_is_named_and_not_called_a_missing_compiler(
-    tmp_path: Path, wrapper: str
-) -> None:
+def test_a_wrapper_without_its_compiler_is_named_as_such(tmp_path: Path, wrapper: str) -> None:
     broken = a_toolchain(tmp_path, wrapper=wrapper)
 
     for check in (libraries.check_mpi, libraries.check_compiler):
@@ -288,7 +284,7 @@ def test_a_wrapper_without_its_compiler_is_named_and_not_called_a_missing_compil
         assert "MPICH_CXX=" in found.remedy and "conda install cxx-compiler" in found.remedy
 
 
-def test_a_library_without_a_launcher_is_no_library_that_is_not_there_yet(
+def test_a_library_without_a_launcher_is_not_reported_as_uninstalled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part = in_path.Unusable("CC is of Cray MPICH 8, and there is no mpirun", "load it")
@@ -302,7 +298,7 @@ def test_a_library_without_a_launcher_is_no_library_that_is_not_there_yet(
         assert (found.level, found.what, found.remedy) == ("fail", part.what, part.remedy)
 
 
-def test_a_library_that_srun_alone_starts_is_not_tried_outside_of_a_job(
+def test_a_library_started_only_by_srun_is_not_tested_outside_a_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SLURMD_NODENAME", raising=False)
@@ -327,7 +323,7 @@ def test_a_library_that_srun_alone_starts_is_not_tried_outside_of_a_job(
     ],
 )
 @pytest.mark.parametrize("name", ["mpirun", "mpicxx"])
-def test_a_broken_launcher_or_wrapper_is_named_and_the_other_checks_are_made(
+def test_a_broken_launcher_or_wrapper_does_not_stop_other_checks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     """Each ended in a traceback, or hung, or was called ok."""
@@ -355,7 +351,7 @@ OF_LIBRARIES = (
 )
 
 
-def test_a_check_that_cannot_be_made_fails_and_the_others_are_made(
+def test_a_check_that_cannot_run_fails_and_the_others_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def check_disk(patient: Patient) -> CheckResult:
@@ -372,7 +368,7 @@ def test_a_check_that_cannot_be_made_fails_and_the_others_are_made(
     assert "Input/output error" in failed.what
 
 
-def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_srun_start_method_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("srun", "scontrol"):
         (tmp_path / "bin" / name).symlink_to(fake_slurm.__file__)
@@ -382,14 +378,14 @@ def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.delenv("SLURM_CONF")  # its file may be elsewhere than in /etc/slurm
     found = libraries.check_srun(Patient())
     assert found.level == "note"
-    assert "pmi2, cray_shasta." in found.what and "can not load PMIx library" in found.what
+    assert shows(found.what, "pmi2, cray_shasta.", "not load PMIx library")
     assert found.remedy is not None and "libpmix2" in found.remedy
 
     (tmp_path / "pmix").touch()
     assert libraries.check_srun(Patient()).what.endswith(" pmix, pmi2, cray_shasta")
 
 
-def test_a_client_of_slurm_without_a_cluster_is_no_fault(
+def test_a_slurm_client_without_a_cluster_is_no_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "srun").write_text("#!/bin/sh\necho 'srun: fatal: no configuration' >&2\nexit 1\n")
@@ -402,7 +398,7 @@ def test_a_client_of_slurm_without_a_cluster_is_no_fault(
     assert libraries.check_srun(Patient()).level == "note"
 
 
-def test_wrapper_and_launcher_of_two_libraries(tmp_path: Path) -> None:
+def test_wrapper_and_launcher_of_different_libraries_are_reported(tmp_path: Path) -> None:
     other = a_toolchain(tmp_path, wrapper='echo "#define OMPI_MAJOR_VERSION 4"')
     result = libraries.check_mpi(other)
     assert result.level == "fail"
@@ -413,7 +409,7 @@ def test_wrapper_and_launcher_of_two_libraries(tmp_path: Path) -> None:
     assert libraries.check_mpi(same).level == "ok"
 
 
-def test_binding_is_tried(tmp_path: Path) -> None:
+def test_binding_is_tested(tmp_path: Path) -> None:
     assert libraries.check_binding(a_toolchain(tmp_path, LAUNCHER)).level == "ok"
     unbound = LAUNCHER.replace("i=0", "shift 3; i=0", 1)
     if len(machine.physical_cores()) > 1:
@@ -428,7 +424,7 @@ NVIDIA = "proc/driver/nvidia"
 KFD = "sys/class/kfd/kfd/topology/nodes"
 
 
-def test_gpus_are_told_with_their_driver_and_what_compiles_for_them(
+def test_gpus_are_listed_with_driver_and_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "cache"))
@@ -454,14 +450,14 @@ def test_gpus_are_told_with_their_driver_and_what_compiles_for_them(
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_the_driver_of_nvidias_open_kernel_modules_is_read(machine: str, tmp_path: Path) -> None:
+def test_the_driver_version_of_open_nvidia_modules_is_read(machine: str, tmp_path: Path) -> None:
     said = f"NVRM version: NVIDIA UNIX Open Kernel Module for {machine}  560.35.03  Release Build"
     fake = FakeMachine(tmp_path).write(f"{NVIDIA}/version", said)
 
     assert gpus.nvidia_driver(fake.root) == "560.35.03"
 
 
-def test_gpus_of_amd_are_those_of_its_nodes_that_compute(tmp_path: Path) -> None:
+def test_amd_gpus_are_the_nodes_that_compute(tmp_path: Path) -> None:
     fake = FakeMachine(tmp_path).write("sys/module/amdgpu/version", "6.3.6")
     fake.write(f"{KFD}/0/properties", "cpu_cores_count 64\nsimd_count 0")
     fake.write(f"{KFD}/1/properties", "cpu_cores_count 0\nsimd_count 440")
@@ -476,7 +472,7 @@ LAUNCH = 'for last; do :; done; exec "$last"'
 
 
 @pytest.mark.parametrize(("yes", "said", "level"), [(1, "yes", "ok"), (0, "no", "note")])
-def test_the_library_is_asked_whether_it_takes_a_gpus_memory(
+def test_the_library_is_queried_for_gpu_memory_support(
     tmp_path: Path, yes: int, said: str, level: str
 ) -> None:
     (tmp_path / "mpi.h").write_text(MPI_H)
@@ -493,7 +489,7 @@ def test_the_library_is_asked_whether_it_takes_a_gpus_memory(
     assert libraries.check_gpu_awareness(broken).what == "X MPI 1.0: unknown"
 
 
-def test_without_mpi_nothing_fails() -> None:
+def test_without_mpi_no_check_crashes() -> None:
     assert libraries.check_mpi(Patient()).level == "note"
     assert libraries.check_binding(Patient()).level == "note"
     assert libraries.check_gpu_awareness(Patient()).level == "note"

@@ -48,7 +48,7 @@ def budget(one: Case, end: float, walls: tuple[float, ...] = (), begun: int = 1)
         ((100.0,), 65.1, True),  # never more than its time limit
     ],
 )
-def test_a_launch_fits_if_its_longest_does(
+def test_a_launch_fits_if_its_longest_run_does(
     walls: tuple[float, ...], end: float, fits: bool
 ) -> None:
     one = case()
@@ -56,13 +56,13 @@ def test_a_launch_fits_if_its_longest_does(
     assert budget(one, end, walls).fits(Launch(one, 0)) is fits
 
 
-def test_the_first_launch_of_a_job_fits_whatever_it_takes() -> None:
+def test_the_first_launch_of_a_job_always_fits() -> None:
     one = case()
 
     assert budget(one, 1.0, begun=0).fits(Launch(one, 0))
 
 
-def test_after_the_warning_none_fits_not_even_the_first() -> None:
+def test_after_the_warning_no_launch_fits() -> None:
     one = case()
     warned = budget(one, 1e6, begun=0)
     warned.close()
@@ -70,7 +70,7 @@ def test_after_the_warning_none_fits_not_even_the_first() -> None:
     assert not warned.fits(Launch(one, 0))
 
 
-def test_a_job_takes_what_fits_and_leaves_the_rest() -> None:
+def test_a_job_runs_what_fits_and_leaves_the_rest() -> None:
     slow, quick = case(), case(timeout_s=3.0)
     slow = replace(slow, params={"n": 1})
     absent = replace(slow, absent="no such nodes")
@@ -86,13 +86,13 @@ def test_a_job_takes_what_fits_and_leaves_the_rest() -> None:
     ("scheduler", "minutes", "seconds"),
     [(Slurm({}), 60, 3600), (Pbs(), 60, 3480), (Lsf(), 60, 3480), (Flux(), 4, 180)],
 )
-def test_where_nobody_warns_a_job_the_driver_keeps_the_time_of_the_warning(
+def test_without_a_warning_signal_the_driver_uses_a_timer(
     scheduler: Scheduler, minutes: int, seconds: int
 ) -> None:
     assert driving.closing_s(scheduler, minutes) == seconds
 
 
-def test_what_a_launch_took_counts_from_then_on() -> None:
+def test_measured_launch_times_update_the_estimate() -> None:
     one = case()
     job = budget(one, 30.0)
     assert not job.fits(Launch(one, 0))
@@ -106,7 +106,7 @@ def test_what_a_launch_took_counts_from_then_on() -> None:
     ("option", "number"),
     [("nodes", "-1"), ("nodes", "0"), ("minutes", "-5"), ("minutes", "0"), ("minutes", "9999999")],
 )
-def test_numbers_that_no_job_has_are_refused(tmp_path: Path, option: str, number: str) -> None:
+def test_out_of_range_job_options_are_refused(tmp_path: Path, option: str, number: str) -> None:
     given = {"nodes": "1", "minutes": "5", option: number}
     arguments = parse(
         ["drive", str(tmp_path), *(f"--{name}={value}" for name, value in given.items())]
@@ -116,9 +116,7 @@ def test_numbers_that_no_job_has_are_refused(tmp_path: Path, option: str, number
         arguments.execute(arguments)
 
 
-def test_what_did_not_end_well_is_tried_again_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_launches_are_retried_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a few launches that hang take the time of every job."""
     launches = [Launch(case(), number) for number in range(3)]
     tried = SimpleNamespace(key=(launches[0].case.id, 0))
@@ -129,7 +127,7 @@ def test_what_did_not_end_well_is_tried_again_last(
     assert [one.number for one in first] == [1, 2, 0]
 
 
-def test_what_killed_launches_left_is_removed_and_no_more(tmp_path: Path) -> None:
+def test_only_remains_of_killed_launches_are_removed(tmp_path: Path) -> None:
     (tmp_path / "haloscope-scratch-x").mkdir()
     (tmp_path / "haloscope-scratch-x" / "record.json").write_text("{}")
     (tmp_path / "jobs").mkdir()

@@ -96,7 +96,7 @@ def measured(
     return found
 
 
-def test_the_example_runs_and_is_reported(
+def test_the_example_runs_and_has_a_report(
     heat1d: ExternalProgram, toolchain: Toolchain, tmp_path: Path
 ) -> None:
     params = {"n": 20_000, "steps": [20, 40]}
@@ -116,7 +116,7 @@ def test_the_example_runs_and_is_reported(
     assert "External programs (heat1d) measure" in page
 
 
-def test_a_program_of_another_mpi_library_is_absent(
+def test_a_program_linked_with_another_mpi_library_is_absent(
     heat1d: ExternalProgram, toolchain: Toolchain, tmp_path: Path
 ) -> None:
     family: Family = "mpich" if toolchain.family == "openmpi" else "openmpi"

@@ -89,7 +89,7 @@ def test_a_launch_becomes_a_record(haloscope: Run, study_file: Write, tmp_path: 
     assert any(one.startswith("error ") for one in program["checked"])
 
 
-def test_variables_and_an_equals_sign_in_a_path_reach_the_program(
+def test_variables_and_an_equals_sign_in_a_path_are_passed_to_the_program(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     toml = 'environment = { SAID = "a b = {n}" }\n' + TOML
@@ -113,7 +113,7 @@ def test_variables_and_an_equals_sign_in_a_path_reach_the_program(
         ("wrong", "wrong", "error is 0.5"),
     ],
 )
-def test_what_goes_wrong_is_an_outcome_with_its_reason(
+def test_a_failure_is_an_outcome_with_a_reason(
     haloscope: Run, study_file: Write, tmp_path: Path, fault: str, outcome: str, reason: str
 ) -> None:
     record = measured(haloscope, study_file, tmp_path, fault=fault, ranks=2)
@@ -123,13 +123,13 @@ def test_what_goes_wrong_is_an_outcome_with_its_reason(
     assert record.program is not None and not record.program["verified"]
 
 
-def test_a_time_limit_holds(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
+def test_a_time_limit_is_enforced(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
     record = measured(haloscope, study_file, tmp_path, fault="hang", timeout_s=0.5)
 
     assert (record.outcome, record.times_s) == ("timeout", [])
 
 
-def test_the_rest_of_a_study_goes_on(
+def test_the_rest_of_a_study_continues(
     haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine = put(tmp_path / "named", script=SCRIPT.replace("$2", "${2%4}"))  # n = 4 prints no time
@@ -147,7 +147,7 @@ def test_the_rest_of_a_study_goes_on(
     ]
 
 
-def test_a_rank_elsewhere_is_misplaced(
+def test_a_rank_on_a_wrong_processor_is_misplaced(
     haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("haloscope.host.machine.processors", lambda *_: [CPU + 1])
@@ -158,7 +158,7 @@ def test_a_rank_elsewhere_is_misplaced(
     assert f"processors {CPU}, not on {CPU + 1}" in str(record.reason)
 
 
-def test_inputs_lie_in_a_folder_of_the_launch(
+def test_inputs_are_copied_to_a_folder_per_launch(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     inputs = """
@@ -185,7 +185,7 @@ by = "run {ranks}"
     assert where == "n = 3 {unknown} { }\nrun 1\ndata\ndata\ndeck\n"
 
 
-def test_what_is_changed_in_an_input_leaves_the_rest_as_it_is(
+def test_substitutions_in_an_input_keep_the_rest_unchanged(
     haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("haloscope.run.runners.external.OUTPUT_LIMIT", 100)
@@ -200,7 +200,7 @@ def test_what_is_changed_in_an_input_leaves_the_rest_as_it_is(
     assert (mine / "prints.where").read_bytes() == expected + b"deck\n"
 
 
-def test_two_inputs_of_one_name_are_told(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
+def test_inputs_with_the_same_name_fail(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
     inputs = '[[inputs]]\nfile = "prints"\n[[inputs]]\nfile = "program.toml"\nname = "prints"\n'
     mine = put(tmp_path / "named", toml=TOML + inputs)
 
@@ -210,7 +210,7 @@ def test_two_inputs_of_one_name_are_told(haloscope: Run, study_file: Write, tmp_
     assert "prints;" in str(record.reason)
 
 
-def test_an_input_that_is_not_there_fails_with_its_name(
+def test_a_missing_input_fails_with_its_name(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     mine = put(tmp_path / "named", toml=TOML + '[[inputs]]\nfile = "lost"\n')
@@ -221,7 +221,7 @@ def test_an_input_that_is_not_there_fails_with_its_name(
     assert started(mine) == []
 
 
-def test_a_file_that_may_not_be_executed_is_told_from_one_that_is_not_there(
+def test_a_non_executable_file_is_distinguished_from_a_missing_one(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     mine = put(tmp_path / "named")
@@ -239,16 +239,16 @@ NEEDS = """
 kind = "executable"
 variable = "THE_TOOL"
 names = ["no-such-tool"]
-get = "build it from its sources"
+get = "build it here"
 ask = ["{tool}", "-h"]
 version = 'version (\\S+)'
 [[needs.tool.says]]
 pattern = "KSPACE"
-lacking = "it was built without KSPACE"
+lacking = "built without KSPACE"
 """
 
 
-def test_what_is_not_there_is_absent_with_how_to_get_it(
+def test_a_missing_program_is_absent_with_installation_instructions(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     mine = put(tmp_path / "named", toml=TOML + NEEDS)
@@ -256,7 +256,7 @@ def test_what_is_not_there_is_absent_with_how_to_get_it(
     record = measured(haloscope, study_file, tmp_path, program=mine)
 
     assert record.outcome == "absent"
-    assert str(record.reason).endswith(": build it from its sources")
+    assert str(record.reason).endswith(": build it here")
     assert started(mine) == []
 
 
@@ -264,10 +264,10 @@ def test_what_is_not_there_is_absent_with_how_to_get_it(
     ("says", "outcome", "reason"),
     [
         ("version 7.1 KSPACE", "ok", None),
-        ("version 7.1", "absent", "{tool}: it was built without KSPACE"),
+        ("version 7.1", "absent", "{tool}: built without KSPACE"),
     ],
 )
-def test_an_executable_is_asked_what_it_has(
+def test_an_executable_is_queried_for_its_features(
     haloscope: Run,
     study_file: Write,
     tmp_path: Path,
@@ -302,7 +302,7 @@ def test_a_study_alone_runs_no_program(haloscope: Run, study_file: Write, tmp_pa
     assert started(here) == started(below) == []
 
 
-def test_a_trusted_folders_programs_run(
+def test_programs_in_a_trusted_folder_run(
     haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = put(tmp_path / "trusted")
@@ -311,7 +311,7 @@ def test_a_trusted_folders_programs_run(
     assert len(started(mine)) == 4
 
 
-def test_a_folder_that_others_may_write_to_is_not_trusted(
+def test_a_folder_writable_by_others_is_not_trusted(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     mine = put(tmp_path / "trusted")
@@ -336,7 +336,7 @@ def test_a_plan_alone_runs_no_program(haloscope: Run, study_file: Write, tmp_pat
     assert len(started(mine)) == 6
 
 
-def test_another_build_of_the_program_is_not_mixed(
+def test_different_builds_of_a_program_are_not_mixed(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     mine, out = put(tmp_path / "named"), tmp_path / "out"
@@ -348,7 +348,7 @@ def test_another_build_of_the_program_is_not_mixed(
         haloscope("run", "--resume", out, "--launches", 3, "--program", mine)
 
 
-def test_a_program_is_no_kernel_of_halobench(
+def test_an_external_program_is_not_a_halobench_kernel(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     mine = put(tmp_path / "named", "fake")
@@ -357,7 +357,7 @@ def test_a_program_is_no_kernel_of_halobench(
     assert [one.where for one in caught.value.problems] == [str(mine)]
 
 
-def test_what_a_parameter_may_not_be_is_refused_before_anything_runs(
+def test_an_invalid_parameter_is_refused_before_anything_runs(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     mine = put(tmp_path / "named")
@@ -398,7 +398,7 @@ def test_a_program_is_not_simulated(tmp_path: Path) -> None:
     assert kernels.unable("fake", "simgrid", simulated=True) is None
 
 
-def test_an_answer_that_nobody_verifies_is_told(
+def test_an_unverified_result_is_reported(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     toml = TOML.partition("[[verify]]")[0]

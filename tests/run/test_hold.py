@@ -21,7 +21,7 @@ from haloscope.study.schema import Study
 JOB = Allocation("s", "slurm", "7", "short", ("n1",), None, 0)
 
 
-def test_a_folder_is_the_last_ones_that_took_it(tmp_path: Path) -> None:
+def test_the_last_job_to_take_a_folder_holds_it(tmp_path: Path) -> None:
     assert hold.holds(tmp_path, JOB)  # nobody took it yet
 
     hold.take(tmp_path, JOB)
@@ -35,7 +35,7 @@ def test_a_folder_is_the_last_ones_that_took_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[]"])
-def test_what_is_no_holder_takes_no_folder_away(tmp_path: Path, text: str) -> None:
+def test_an_invalid_holder_file_does_not_release_a_folder(tmp_path: Path, text: str) -> None:
     hold.take(tmp_path, JOB)
     (tmp_path / "jobs" / "driver.json").write_text(text)
 
@@ -43,7 +43,7 @@ def test_what_is_no_holder_takes_no_folder_away(tmp_path: Path, text: str) -> No
 
 
 @pytest.mark.parametrize(("fault", "well"), [("none", True), ("late", False)])
-def test_a_launch_whose_nodes_were_taken_away_is_no_record(
+def test_a_launch_that_lost_its_nodes_is_not_recorded(
     laboratory: Laboratory, tmp_path: Path, fault: str, well: bool
 ) -> None:
     runs = [{"kernel": "fake", "params": {"fault": fault}, "layout": {"ppn": 2}}]

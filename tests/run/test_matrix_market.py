@@ -30,9 +30,9 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "not a Matrix Market file"),
-        ("\ufeff", "not a Matrix Market file"),
-        ("rows and columns\n", "not a Matrix Market file"),
+        ("", "not a Matrix Market"),
+        ("\ufeff", "not a Matrix Market"),
+        ("rows and columns\n", "not a Matrix Market"),
         ("%%MatrixMarket vector coordinate real general\n", "a 'vector'"),
         (f"{BANNER} coordinate real\n1 1 1\n1 1 1\n", "has 4 words"),
         (f"{BANNER} coordinate real general 3\n1 1 1\n1 1 1\n", "general 3', has 6 words"),
@@ -51,11 +51,11 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
         (f"{REAL}0 0 0\n", "has 0 rows"),
         (f"{REAL}2 2 0\n", "has no entries"),
         (f"{REAL}2 2 3\n1 1 1\n2 1 2\n", "after 2 of 3 entries"),
-        (f"{REAL}2 2 1\n1 1 1\n\n2 1 2\n", "line 5, '2 1 2', is not one of the entries"),
+        (f"{REAL}2 2 1\n1 1 1\n\n2 1 2\n", "line 5, '2 1 2', .* the entries"),
         (f"{REAL}9 9 {10**17}\n1 1 1\n", f"{10**17} entries.* 12"),
         (f"{BANNER} array real general\n{2**40} {2**40}\n1\n", "size allows only"),
-        (f"{REAL}2 2 2\n1 1 1\n3 1 1\n", "line 4, '3 1 1', has a row or column"),
-        (f"{REAL}2 2 2\n1 1 1\n1 0 1\n", "line 4, '1 0 1', has a row or column"),
+        (f"{REAL}2 2 2\n1 1 1\n3 1 1\n", "line 4, '3 1 1', .*row or column"),
+        (f"{REAL}2 2 2\n1 1 1\n1 0 1\n", "line 4, '1 0 1', .*row or column"),
         (f"{REAL}2 2 1\n{2**32 + 1} 1 1\n", "line 3, '4294967297 1 1', has a row"),
         (f"{REAL}2 2 1\n{'9' * 900} 1 1\n", r"9'\.\.\., has a row"),
         (f"{REAL}2 2 1\n-1 1 1\n", "line 3 .*: '-1 1 1'"),
@@ -79,15 +79,15 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
         (f"{BANNER} coordinate pattern general\n1 1 1\n1 1 1\n", "line 3 .*: '1 1 1'"),
         (f"{BANNER} array real general\n1 1\n1 1\n", "line 3 .*: '1 1'"),
         (f"{BANNER} array real general\n2 2\n1\n2\n3\n", "after 3 of 4 entries"),
-        (f"{SYMMETRIC}2 2 3\n1 1 1\n2 1 3\n1 2 3\n", "line 5, '1 2 3', is above the diagonal of a"),
+        (f"{SYMMETRIC}2 2 3\n1 1 1\n2 1 3\n1 2 3\n", "line 5, '1 2 3', is above .*diagonal"),
         (
             f"{BANNER} coordinate real skew-symmetric\n2 2 2\n2 1 3\n\n1 1 3\n",
-            "line 5, '1 1 3', is on or above the diagonal",
+            "line 5, '1 1 3', is .*above .*diagonal",
         ),
-        (REAL + "%" * 1025 + "\n1 1 1\n1 1 1\n", "line 2 has more than 1024 characters"),
+        (REAL + "%" * 1025 + "\n1 1 1\n1 1 1\n", "line 2 .*more than 1024 characters"),
         (REAL + "%a\n" * 400_000 + "1 1 1\n1 1 1\n", "more than 1,048,576 bytes"),
-        (f"{REAL}1 1 1\n1 1 {'1' * 2000}", "line 3 has more than 1024 characters"),
-        (f"{REAL}1 1 1\n1 1 1\n" + "\n" * 2**21, "more than 1024 bytes per entry"),
+        (f"{REAL}1 1 1\n1 1 {'1' * 2000}", "line 3 .*more than 1024 characters"),
+        (f"{REAL}1 1 1\n1 1 1\n" + "\n" * 2**21, "than 1024 bytes per entry"),
         (f"{REAL}2 2 1\n1 1 1\n".replace("\n", "\r"), r"carriage return .CR. alone"),
         ((REAL + "% of ours\n" * 200 + "2 2 1\n1 1 1\n").replace("\n", "\r"), "CR. alone"),
         (f"{REAL}2 2 2\n1 1 1\r2 2 1\r", r"CR. alone"),
@@ -96,7 +96,7 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
         (f"{SYMMETRIC}2 2 3\n2 1 1e308\n2 1 1e308\n2 1 -1e308\n", "row 1, column 2 add up"),
     ],
 )
-def test_what_the_format_does_not_allow_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+def test_violations_of_the_format_are_refused(tmp_path: Path, text: str, reason: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(UserError, match=reason) as error:
         matrix_market.read(path)
@@ -119,7 +119,7 @@ def test_what_the_format_does_not_allow_is_refused(tmp_path: Path, text: str, re
         (f"{BANNER} array real skew-symmetric\n3 3\n1\n2\n3\n", "0 -1 -2; 1 0 -3; 2 3 0"),
     ],
 )
-def test_every_kind_of_file_is_what_it_means(tmp_path: Path, text: str, dense: str) -> None:
+def test_every_matrix_market_type_is_read_correctly(tmp_path: Path, text: str, dense: str) -> None:
     expected = np.array([row.split() for row in dense.split(";")], dtype=float)
     matrix = matrix_market.read(written(tmp_path, text))
     assert matrix.toarray().tolist() == expected.tolist()
@@ -130,7 +130,7 @@ def test_every_kind_of_file_is_what_it_means(tmp_path: Path, text: str, dense: s
 
 @pytest.mark.parametrize("symmetry", ["general", "symmetric"])
 @pytest.mark.parametrize("piece", [1, 7, 100, 2**22])
-def test_pieces_of_any_length_make_the_same_matrix(
+def test_the_chunk_size_does_not_change_the_matrix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int, symmetry: str
 ) -> None:
     matrix = random_array((40, 40), density=0.1, rng=np.random.default_rng(3), format="csr")
@@ -144,20 +144,20 @@ def test_pieces_of_any_length_make_the_same_matrix(
         matrix_market.read(path)
 
 
-def test_a_compressed_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+def test_a_truncated_compressed_file_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, gzip.compress(f"{REAL}1 1 1\n1 1 1\n".encode())[:-12], "small.mtx.gz")
     with pytest.raises(UserError, match="Compressed file ended"):
         matrix_market.read(path)
 
 
-def test_a_compressed_file_of_other_bytes_is_refused(tmp_path: Path) -> None:
+def test_a_corrupt_compressed_file_is_refused(tmp_path: Path) -> None:
     packed = bytearray(gzip.compress(f"{REAL}1 1 1\n1 1 1\n".encode()))
     packed[-6] ^= 0xFF
     with pytest.raises(UserError, match="CRC check failed"):
         matrix_market.read(written(tmp_path, bytes(packed), "small.mtx.gz"))
 
 
-def test_a_small_file_that_holds_gigabytes_takes_no_memory(tmp_path: Path) -> None:
+def test_a_compression_bomb_uses_no_memory(tmp_path: Path) -> None:
     """200 MB of blanks in 200 KB: a process that has 64 MiB for them refuses them."""
     path = tmp_path / "bomb.mtx.gz"
     with gzip.open(path, "wb") as file:
@@ -174,4 +174,4 @@ def test_a_small_file_that_holds_gigabytes_takes_no_memory(tmp_path: Path) -> No
     command = [sys.executable, "-c", code, str(path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
     assert path.stat().st_size < 2**18
-    assert "more than 1024 bytes per entry" in done.stderr
+    assert "than 1024 bytes per entry" in done.stderr

@@ -76,7 +76,7 @@ def submitted(
     return submission.of(campaign, MINUTES)
 
 
-def test_a_study_is_told_of_cancelled_submitted_again_and_measured(
+def test_a_study_survives_cancellation_and_resubmission(
     known: str, fake: Path, built: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     jobs = submitted(built)
@@ -115,7 +115,7 @@ def measured(known: str, records: Sequence[Record]) -> None:
 
 
 @pytest.mark.parametrize("known", ["flux"])
-def test_what_never_ends_well_is_tried_again_and_then_reported(
+def test_a_permanently_failing_case_is_retried_and_then_reported(
     known: str, fake: Path, built: str
 ) -> None:
     endless = STUDY.replace("timeout_s = 600", "timeout_s = 0.01")
@@ -131,7 +131,7 @@ def test_what_never_ends_well_is_tried_again_and_then_reported(
 
 
 @pytest.mark.parametrize("known", ["flux"])
-def test_a_job_with_fewer_nodes_than_it_asked_for_measures_nothing(
+def test_a_job_with_fewer_nodes_than_requested_measures_nothing(
     known: str, fake: Path, built: str
 ) -> None:
     """As where the batch system does not heed the script's lines."""
@@ -149,7 +149,7 @@ def test_a_job_with_fewer_nodes_than_it_asked_for_measures_nothing(
 
 
 @pytest.mark.parametrize("known", ["flux"])
-def test_every_case_is_measured_in_as_many_jobs_as_were_asked_for(
+def test_every_case_is_measured_in_the_requested_number_of_jobs(
     known: str, fake: Path, built: str
 ) -> None:
     """And in further ones when the folder is gone on with."""

@@ -76,7 +76,7 @@ def one(**changes: Any) -> KernelParameter:
 
 
 @pytest.mark.parametrize("kernel", halobench.names())
-def test_halobench_refuses_the_same_in_the_same_words(kernel: str) -> None:
+def test_halobench_gives_the_same_errors(kernel: str) -> None:
     """And takes what is not refused to be the same value."""
     asked, kernel_said = kernel_programs.halobench(), halobench.describe(kernel)
     default = halobench.programs(kernel)[0].device
@@ -124,14 +124,14 @@ OPEN = {"topology", "chunks", "overlap", "alike", "reorthogonalise"}
         (one(type="sizes", unit="B"), "1:32,64", "1:128"),
     ],
 )
-def test_a_value_is_within_what_is_declared(
+def test_a_value_must_be_within_the_declared_range(
     parameter: KernelParameter, good: str, bad: str
 ) -> None:
     assert parameters.refused(parameter, good) is None
     assert parameters.refused(parameter, bad)
 
 
-def test_numbers_in_words_are_those_of_halobench() -> None:
+def test_number_syntax_matches_halobench() -> None:
     found = [parameters.refused(one(maximum=most), "0") for most in (64, 1e6, 123456, 2e15)]
     assert [str(text).split()[-1] for text in found] == ["64", "1e+06", "123456", "2e+15"]
 

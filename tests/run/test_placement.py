@@ -25,47 +25,49 @@ def rank(number: int, *threads: list[int], host: str = "a") -> dict[str, Any]:
         (Layout(ppn=2, bind="none"), 1, [rank(0, [0, 1]), rank(1, [0, 1])]),
     ],
 )
-def test_as_it_was_laid_out(layout: Layout, smt: int, seen: list[dict[str, Any]]) -> None:
+def test_correct_placement_passes(layout: Layout, smt: int, seen: list[dict[str, Any]]) -> None:
     assert misplaced(layout, seen, threads_per_core=smt) is None
 
 
 @pytest.mark.parametrize(
     ("layout", "seen", "why"),
     [
-        (Layout(ppn=3), [rank(0, [0]), rank(1, [1])], "2 ranks ran, but 3 were requested"),
+        (Layout(ppn=3), [rank(0, [0]), rank(1, [1])], ("2 ranks ran, ", " 3 were requested")),
         (
             Layout(ppn=2),
             [rank(0, [0]), rank(1, [0], host="b")],
-            "ran on 2 nodes (a, b), but 1 were requested",
+            ("ran on 2 nodes (a, b), ", " 1 were requested"),
         ),
         (
             Layout(nodes=2, ppn=2),
             [rank(0, [0]), rank(1, [1]), rank(2, [2]), rank(3, [0], host="b")],
-            "3 ranks ran on a, but 2 per node were requested",
+            ("3 ranks ran on a, ", " 2 per node were "),
         ),
-        (Layout(threads=2), [rank(0, [0])], "rank 0 ran 1 thread, but 2 were requested"),
+        (Layout(threads=2), [rank(0, [0])], ("rank 0 ran 1 thread, ", " 2 were requested")),
         (
             Layout(ppn=2),
             [rank(0, [0]), rank(1, [1, 2, 3, 8])],
-            "rank 1 was not bound: it was allowed to run its 1 thread on processors 1-3,8",
+            ("rank 1 was not bound: ", " 1 thread on processors 1-3,8"),
         ),
         (
             Layout(ppn=3),
             [rank(0, [0]), rank(1, [1]), rank(2, [1])],
-            "rank 1 and rank 2 shared processor 1 on a",
+            ("rank 1 and rank 2 ", " shared processor 1 on a"),
         ),
         (
             Layout(threads=2),
             [rank(0, [0, 1], [0, 1])],
-            "rank 0: thread 0 and thread 1 shared processor 0",
+            ("rank 0: thread 0 and thread 1 ", " shared processor 0"),
         ),
     ],
 )
-def test_not_as_it_was_laid_out(layout: Layout, seen: list[dict[str, Any]], why: str) -> None:
-    assert misplaced(layout, seen) == why
+def test_wrong_placement_is_reported(
+    layout: Layout, seen: list[dict[str, Any]], why: tuple[str, ...]
+) -> None:
+    assert shows(str(misplaced(layout, seen)), *why)
 
 
-def test_ranks_that_each_ran_alone_name_the_launcher() -> None:
+def test_isolated_single_rank_runs_name_the_launcher() -> None:
     refused = ran_alone(Layout(ppn=2), "halobench: ranks=1: needs at least 2 ranks\n" * 2)
 
     assert refused is not None and refused == misplaced(Layout(ppn=2), [rank(0, [0])])
@@ -74,11 +76,11 @@ def test_ranks_that_each_ran_alone_name_the_launcher() -> None:
     assert ran_alone(Layout(ppn=2), "halobench: n=0: needs at least 1\n") is None
 
 
-def test_bound_but_elsewhere() -> None:
+def test_a_rank_bound_to_other_processors_is_misplaced() -> None:
     seen = [rank(0, [0]), rank(1, [2])]
     assert misplaced(Layout(ppn=2), seen, [[0], [2]]) is None
-    why = "rank 1 ran on processors 2, not on 1 as requested"
-    assert misplaced(Layout(ppn=2), seen, [[0], [1]]) == why
+    why = str(misplaced(Layout(ppn=2), seen, [[0], [1]]))
+    assert shows(why, "rank 1 ran on processors 2, ", " not on 1 ")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_bound_but_elsewhere() -> None:
         *(("0,1,1,0", "abba"), ("0,1,1,0", "baab")),
     ],
 )
-def test_ranks_share_nodes_as_they_are_mapped(mapping: str, order: str) -> None:
+def test_ranks_share_nodes_according_to_the_mapping(mapping: str, order: str) -> None:
     layout = Layout(nodes=2, ppn=2, mapping=mapping)
     taken = {"a": 0, "b": 0}
     seen = []
@@ -99,7 +101,7 @@ def test_ranks_share_nodes_as_they_are_mapped(mapping: str, order: str) -> None:
     assert misplaced(layout, seen, [(0,), (1,)]) is None
 
 
-def test_a_rank_that_is_not_where_a_list_has_it() -> None:
+def test_a_rank_that_contradicts_a_rank_list_is_misplaced() -> None:
     hosts = "abab"
     seen = [rank(number, [number // 2], host=host) for number, host in enumerate(hosts)]
 
@@ -108,7 +110,7 @@ def test_a_rank_that_is_not_where_a_list_has_it() -> None:
     assert shows(str(said), "rank 2 ran on a", "not on b with rank 1 ")
 
 
-def test_ranks_that_do_not_go_evenly() -> None:
+def test_unevenly_divided_ranks_are_checked() -> None:
     """Whichever node has one less; not two less, and not where they should be mapped otherwise."""
     layout = Layout(nodes=2, ppn=2, tasks=3)
 
@@ -121,21 +123,21 @@ def test_ranks_that_do_not_go_evenly() -> None:
         return misplaced(layout, seen, [(0,), (1,)])
 
     assert ran("aab") is None
-    assert shows(str(ran("aba")), "rank 1 ran on b", "not on a with rank 0 ")
-    assert str(ran("aaa")).startswith("ran on 1 node (a), but 2 ")
+    assert shows(str(ran("aba")), "rank 1 ran on b", " not on a ", " with rank 0 ")
+    assert shows(str(ran("aaa")), "ran on 1 node (a), ", " 2 were requested")
     four = Layout(nodes=2, ppn=3, tasks=5)
     seen = [rank(number, [0], host=host) for number, host in enumerate("aaaab")]
     assert shows(str(wrong_hosts(four, seen)), "4 ranks ran on a", " 3 or 2 per node ")
 
 
-def test_ranks_that_were_to_share_a_node_and_did_not() -> None:
+def test_ranks_that_should_share_a_node_and_do_not_are_misplaced() -> None:
     seen = [rank(n, [0], host=host) for n, host in enumerate("abab")]
 
     why = str(wrong_hosts(Layout(nodes=2, ppn=2), seen))
-    assert shows(why, "rank 1 ran on b", "not on a with rank 0 ")
+    assert shows(why, "rank 1 ran on b", " not on a ", " with rank 0 ")
 
 
-def test_every_host_has_the_processors_that_were_asked_for() -> None:
+def test_every_host_has_the_requested_processors() -> None:
     seen = [rank(0, [0]), rank(1, [1]), rank(2, [0], host="b"), rank(3, [2], host="b")]
 
     why = misplaced(Layout(nodes=2, ppn=2), seen, [(0,), (1,)])

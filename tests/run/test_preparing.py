@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from fakes import FAKE, Laboratory
 from laboratory import QUIET
+from noted import shows
 
 from haloscope.errors import Problem, UserError
 from haloscope.run.campaign import preparing
@@ -55,7 +56,7 @@ def made(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> list[list[K
     return found
 
 
-def test_a_case_and_its_probe_are_built_together_and_planned_again(
+def test_a_case_and_its_probe_are_built_together_and_replanned(
     made: list[list[KernelProgram]],
 ) -> None:
     planned = Planned(ranks=2)
@@ -66,20 +67,20 @@ def test_a_case_and_its_probe_are_built_together_and_planned_again(
     assert (ready.plan.unchecked, ready.first, len(planned.benches)) == ((), (), 2)
 
 
-def test_nothing_is_built_or_planned_twice_where_all_is_there(laboratory: Laboratory) -> None:
+def test_nothing_is_built_or_planned_twice_if_complete(laboratory: Laboratory) -> None:
     planned = Planned(ranks=2)
     preparing.prepared(Here(), {"": None}, {}, planned, QUIET)
     assert len(planned.benches) == 1
 
 
-def test_what_is_wrong_is_told_before_anything_is_built(made: list[list[KernelProgram]]) -> None:
+def test_problems_are_reported_before_a_build(made: list[list[KernelProgram]]) -> None:
     with pytest.raises(UserError, match="too small"):
         planned = Planned(problem=Problem("n", "too small", "give more"))
         preparing.prepared(Here(), {"": None}, {}, planned, QUIET)
     assert made == []
 
 
-def test_a_case_that_is_absent_is_built_to_be_known_and_not_probed(
+def test_an_absent_case_is_built_and_not_probed(
     made: list[list[KernelProgram]],
 ) -> None:
     """Its parameters are in a record all the same."""
@@ -87,7 +88,7 @@ def test_a_case_that_is_absent_is_built_to_be_known_and_not_probed(
     assert made == [[FAKE_PROGRAM]]
 
 
-def test_without_any_library_there_is_nothing_to_ask(
+def test_without_any_library_no_program_is_queried(
     made: list[list[KernelProgram]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workbench, "workbench", lambda *_: Workbench({}, (), ()))
@@ -96,19 +97,19 @@ def test_without_any_library_there_is_nothing_to_ask(
     assert (made, [one.absent for one in ready.plan.cases]) == ([], ["can't be had"])
 
 
-def test_a_dry_run_builds_nothing_and_says_what_was_not_checked(
+def test_a_dry_run_builds_nothing_and_lists_unchecked_items(
     made: list[list[KernelProgram]],
 ) -> None:
     ready = preparing.prepared(Here(), {"": None}, {}, Planned(ranks=2), None)
 
     built, unchecked = ready.first
     assert made == []
-    assert "fake and pingpong for fake" in built
-    assert "limits of fake were not checked" in unchecked
-    assert "haloscope toolchain build fake --kernels fake,pingpong" in unchecked
+    assert shows(built, "fake and pingpong ", " for fake")
+    assert shows(unchecked, "limits of fake ", " not checked")
+    assert shows(unchecked, "haloscope toolchain build fake ", " --kernels fake,pingpong")
 
 
-def test_a_library_is_fetched_where_the_plan_is_good(
+def test_a_library_is_fetched_only_if_the_plan_is_valid(
     made: list[list[KernelProgram]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not before: a study that can't run fetches nothing."""
@@ -128,7 +129,7 @@ def test_a_library_is_fetched_where_the_plan_is_good(
     assert fetched == ["mpich"]
 
 
-def test_a_library_of_pypi_takes_the_place_of_none_that_is_in_path(
+def test_a_pypi_library_is_used_if_none_is_in_path(
     made: list[list[KernelProgram]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it is in the cache, so that nothing is fetched, and in a dry run."""

@@ -14,6 +14,7 @@ from haloscope.errors import UserError
 from haloscope.run.prepare import probing
 from haloscope.run.prepare.probing import HERE, NodesAsked, Probe, probe, probed, programs
 from haloscope.run.prepare.workbench import Workbench
+from haloscope.run.runners.answer import how_it_ended
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.launching.job import Job
@@ -56,16 +57,16 @@ def install(monkeypatch: pytest.MonkeyPatch, **answers: Sequence[Probe]) -> Prob
     [
         ("exit 0", Probe(None, None)),
         ("echo Error: no device found; exit 1", Probe(None, "Error: no device found")),
-        ("kill -9 $$", Probe(None, "exit code 137: killed by SIGKILL", answered=False)),
-        ("kill -BUS $$", Probe(None, "exit code 135: killed by SIGBUS", answered=False)),
+        ("kill -9 $$", Probe(None, how_it_ended(137), answered=False)),
+        ("kill -BUS $$", Probe(None, how_it_ended(135), answered=False)),
         ("echo failed at once; kill -SEGV $$", Probe(None, "failed at once")),
         (
             "echo YOUR APPLICATION WAS KILLED BY SIGNAL: 9; exit 9",
-            Probe(None, "exit code 137: killed by SIGKILL", answered=False),
+            Probe(None, how_it_ended(137), answered=False),
         ),
         (
             "echo exited on signal 7 '(Bus error)'; exit 1",
-            Probe(None, "exit code 135: killed by SIGBUS", answered=False),
+            Probe(None, how_it_ended(135), answered=False),
         ),
         (
             "echo 'Abort(673858959): Fatal error'; echo '(84): getinfo failed'; exit 143",
@@ -74,7 +75,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **answers: Sequence[Probe]) -> Prob
         ("exec sleep 600", Probe(None, "no message arrived within 0.3 s", answered=False)),
     ],
 )
-def test_a_probe_works_or_is_answered_or_is_cut_off(
+def test_a_probe_succeeds_fails_or_times_out(
     monkeypatch: pytest.MonkeyPatch, script: str, expected: Probe
 ) -> None:
     monkeypatch.setattr(probing, "TIMEOUT_S", 0.3 if "sleep" in script else 600)
@@ -84,7 +85,7 @@ def test_a_probe_works_or_is_answered_or_is_cut_off(
     assert probe(BUILT["fake"], None) == expected
 
 
-def test_a_named_transport_that_can_not_be_had_makes_its_cases_absent(
+def test_an_unavailable_transport_makes_its_cases_absent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     probes = install(monkeypatch, ucx=[LACKS], shm=[WORKS], default=[WORKS])
@@ -97,7 +98,7 @@ def test_a_named_transport_that_can_not_be_had_makes_its_cases_absent(
     assert probes.asked == ["shm", "ucx", "ucx", None]
 
 
-def test_a_library_that_failed_once_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_failed_once_is_probed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     probes = install(monkeypatch, default=[Probe(None, "it crashed"), WORKS], ucx=[LACKS, CUT])
 
     cases, seen = probed([case(None), case("ucx")], BENCH)
@@ -107,7 +108,7 @@ def test_a_library_that_failed_once_is_asked_again(monkeypatch: pytest.MonkeyPat
     assert probes.asked == ["ucx", "ucx", None, None]
 
 
-def test_cases_on_several_nodes_are_asked_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_multi_node_cases_are_probed_on_two_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     tcp = Probe("tcp", None)
     probes = install(monkeypatch, default=[WORKS], default_far=[tcp], shm=[WORKS], shm_far=[LACKS])
 
@@ -120,7 +121,7 @@ def test_cases_on_several_nodes_are_asked_of_two(monkeypatch: pytest.MonkeyPatch
     assert {*probes.where} == {NodesAsked(("a",), "slurm"), NodesAsked(("a", "b"), "slurm")}
 
 
-def test_a_launcher_knows_whose_job_the_two_nodes_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_knows_the_job_of_the_two_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Intel MPI's reaches the second one by ssh, if nobody tells it of Slurm."""
     asked: list[Job] = []
 
@@ -136,14 +137,14 @@ def test_a_launcher_knows_whose_job_the_two_nodes_are(monkeypatch: pytest.Monkey
     assert [(one.hosts, one.bootstrap) for one in asked] == [(("a", "b"), "slurm"), ((), None)]
 
 
-def test_two_nodes_without_a_network_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_network_between_two_nodes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, default=[WORKS], default_far=[LACKS])
 
     with pytest.raises(UserError, match="between a and b"):
         probed([case(None), case(None, nodes=2)], BENCH, NodesAsked(("a", "b")))
 
 
-def test_a_job_of_one_node_asks_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_one_node_job_probes_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
     probes = install(monkeypatch, default=[WORKS])
 
     probed([case(None, nodes=2)], BENCH, NodesAsked(("a",)))
@@ -151,14 +152,14 @@ def test_a_job_of_one_node_asks_what_it_has(monkeypatch: pytest.MonkeyPatch) -> 
     assert probes.where == [NodesAsked(("a",))]
 
 
-def test_the_librarys_own_choice_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_default_transport_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, default=[LACKS])
 
     with pytest.raises(UserError, match="no device"):
         probed([case(None)], BENCH)
 
 
-def test_where_nothing_works_no_transport_is_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_if_nothing_works_no_transport_is_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, ucx=[LACKS], default=[LACKS])
 
     with pytest.raises(UserError, match="default transport"):
@@ -166,7 +167,7 @@ def test_where_nothing_works_no_transport_is_blamed(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("transport", ["ucx", None])
-def test_a_probe_that_was_cut_off_is_tried_once_more(
+def test_a_probe_that_timed_out_is_retried_once(
     monkeypatch: pytest.MonkeyPatch, transport: str | None
 ) -> None:
     probes = install(monkeypatch, ucx=[CUT, WORKS], default=[CUT, WORKS])
@@ -177,7 +178,7 @@ def test_a_probe_that_was_cut_off_is_tried_once_more(
 
 
 @pytest.mark.parametrize("transport", ["ucx", None])
-def test_a_probe_that_is_cut_off_twice_is_an_error(
+def test_a_probe_that_times_out_twice_is_an_error(
     monkeypatch: pytest.MonkeyPatch, transport: str | None
 ) -> None:
     install(monkeypatch, ucx=[CUT], default=[CUT if transport is None else WORKS])
@@ -186,12 +187,12 @@ def test_a_probe_that_is_cut_off_twice_is_an_error(
         probed([case(transport)], BENCH)
 
 
-def test_probes_launch_one_program_and_none_for_a_rank_alone() -> None:
+def test_probes_launch_one_program_and_single_rank_cases_need_none() -> None:
     assert programs([case(None), case("ucx")], BENCH) == {"fake": {KernelProgram("pingpong"): None}}
     assert programs([case(None, ranks=1), replace(case("ucx"), absent="no ucx")], BENCH) == {}
 
 
-def test_external_programs_are_probed_where_a_transport_is_named_alone(
+def test_external_programs_are_probed_only_if_a_transport_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else nothing of halobench is built for them."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fakes import FakeProgram
+from noted import shows
 from rich.console import Console
 
 from haloscope.run import progress
@@ -25,17 +26,17 @@ def launches(*sizes: int, launches: int = 1) -> list[Launch]:
     return [Launch(case, launch) for launch in range(launches) for case in cases]
 
 
-def test_nothing_is_known_before_the_first_launch() -> None:
+def test_without_an_earlier_launch_the_time_left_is_unknown() -> None:
     assert TimeLeft(launches(8), {}).seconds() is None
 
 
-def test_earlier_walls_of_the_same_cases_are_used() -> None:
+def test_earlier_wall_times_of_the_same_cases_are_used() -> None:
     one, other = launches(8, 16)
     left = TimeLeft([one, other], {one.case.id: [1.0, 3.0], "some other": [100.0]})
     assert left.seconds() == pytest.approx(2.0 + 8.0)  # n = 16 needs four times the memory
 
 
-def test_what_is_like_nothing_that_ended_takes_what_is_forecast_of_it() -> None:
+def test_a_case_unlike_all_completed_ones_uses_its_forecast() -> None:
     small, large = launches(8, 80)
     left = TimeLeft([small, large], {}, forecast=lambda case: float(case.params["n"]))
     assert left.seconds() == pytest.approx(88.0)
@@ -43,7 +44,7 @@ def test_what_is_like_nothing_that_ended_takes_what_is_forecast_of_it() -> None:
     assert left.seconds() == pytest.approx(80.0)
 
 
-def test_several_that_run_are_counted() -> None:
+def test_concurrent_launches_are_counted() -> None:
     out = io.StringIO()
     first, second, third = todo = launches(8, 16, 24)
     with RunView(Console(file=out, width=40, color_system=None), todo, {}, at_once=3) as view:
@@ -52,14 +53,14 @@ def test_several_that_run_are_counted() -> None:
     assert "[1/3]" in out.getvalue() and "2 running" in out.getvalue()
 
 
-def test_a_case_that_is_much_larger_than_all_that_ended_leaves_the_time_open() -> None:
+def test_a_case_much_larger_than_completed_ones_leaves_the_time_unknown() -> None:
     small, large = launches(8, 80)  # a hundred times the memory
     left = TimeLeft([small, large], {})
     left.ended(small, 1.0)
     assert left.seconds() is None
 
 
-def test_a_simulation_of_time_alone_grows_with_ranks() -> None:
+def test_a_time_only_simulation_grows_with_ranks() -> None:
     """The memory of a problem that is divided among more ranks stays the same."""
     cases = [launch.case for launch in launches(8, 16, 24)]
     few, more, many = (
@@ -73,7 +74,7 @@ def test_a_simulation_of_time_alone_grows_with_ranks() -> None:
     assert left.seconds() == pytest.approx(200.0)
 
 
-def test_walls_are_learned_while_jobs_end() -> None:
+def test_wall_times_are_updated_while_jobs_complete() -> None:
     first, *others = launches(8, 16, 24, launches=2)
     left = TimeLeft([first, *others], {})
     left.ended(first, 1.0)
@@ -85,7 +86,7 @@ def test_walls_are_learned_while_jobs_end() -> None:
     assert left.seconds() == 0
 
 
-def test_another_way_of_messages_tells_nothing() -> None:
+def test_a_different_transport_does_not_give_an_estimate() -> None:
     one, other = (
         replace(launch.case, transport=way)
         for launch, way in zip(launches(8, 16), "ab", strict=True)
@@ -98,7 +99,7 @@ def test_another_way_of_messages_tells_nothing() -> None:
     assert left.seconds() == 2.0
 
 
-def test_a_cap_on_time_and_cases_that_stopped_shorten_what_is_left() -> None:
+def test_time_limits_and_stopped_cases_shorten_the_remaining_time() -> None:
     todo = launches(8, launches=10)
     left = TimeLeft(todo, {}, most_s=12.0)
     left.ended(todo[0], 5.0)
@@ -109,7 +110,7 @@ def test_a_cap_on_time_and_cases_that_stopped_shorten_what_is_left() -> None:
     assert left.seconds() == 0
 
 
-def test_what_runs_side_by_side_shares_the_time_that_is_left() -> None:
+def test_concurrent_cases_share_the_remaining_time() -> None:
     """Six launches of 100 s, two at a time; and what of those that run is over already."""
     now = 0.0
     todo = launches(8, launches=6)
@@ -135,7 +136,7 @@ def test_what_runs_side_by_side_shares_the_time_that_is_left() -> None:
     assert left.seconds() == pytest.approx(550 / 6 - 50)  # the last one runs alone
 
 
-def test_launches_that_have_room_only_one_after_the_other_are_seen_to() -> None:
+def test_launches_that_fit_only_sequentially_are_detected() -> None:
     """There are cores for four, and memory for one."""
     now = 0.0
     todo = launches(8, launches=9)
@@ -161,7 +162,7 @@ def test_durations(seconds: float, shown: str) -> None:
 
 
 @pytest.mark.parametrize("terminal", ["none", "dumb"])
-def test_plain_lines_where_nothing_can_be_drawn(
+def test_without_a_terminal_plain_lines_are_printed(
     terminal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", "dumb")
@@ -175,13 +176,13 @@ def test_plain_lines_where_nothing_can_be_drawn(
     with RunView(console, todo, {}) as view:
         for launch, record in zip(view.watch(todo), outcomes, strict=True):
             view.ended(launch, record)
-    assert out.getvalue().splitlines() == [
-        "[1/2] fake n=8, 1 rank, system: 1.00 s; about 4 s left; 0 s elapsed",
-        "[2/2] failed: fake n=16, 1 rank, system: exit code 3; about 0 s left; 0 s elapsed",
-    ]
+    first, second = (re.split("[:;] ", line) for line in out.getvalue().splitlines())
+    assert first == ["[1/2] fake n=8, 1 rank, system", "1.00 s", "about 4 s left", "0 s elapsed"]
+    case, left = "fake n=16, 1 rank, system", ("about 0 s left", "0 s elapsed")
+    assert second == ["[2/2] failed", case, "exit code 3", *left]
 
 
-def test_a_bar_in_a_terminal_shows_what_runs_and_leaves_only_problems() -> None:
+def test_a_progress_bar_shows_running_cases_and_keeps_only_problems() -> None:
     out = io.StringIO()
     (launch,) = todo = launches(8)
     console = Console(
@@ -191,11 +192,11 @@ def test_a_bar_in_a_terminal_shows_what_runs_and_leaves_only_problems() -> None:
         assert list(view.watch(todo)) == [launch]
         view.ended(launch, {"outcome": "wrong", "reason": "error 0.5", "wall_s": 1.0})
     shown = out.getvalue()
-    assert "[1/1] wrong: fake n=8, 1 rank, system: error 0.5" in shown
+    assert shows(shown, "[1/1] wrong: fake n=8, 1 rank, ", ", 1 rank, system: error 0.5")
     assert "0/1" in shown and "fake n=8, 1 rank" in shown
 
 
-def test_what_was_in_the_cache_is_told_so_and_says_nothing_of_the_time_left() -> None:
+def test_cached_results_are_labelled_and_ignored_in_the_time_left() -> None:
     out = io.StringIO()
     console = Console(file=out, width=40, color_system=None)
     todo = launches(8, 16, 24)
@@ -204,15 +205,15 @@ def test_what_was_in_the_cache_is_told_so_and_says_nothing_of_the_time_left() ->
     with RunView(console, todo, {}) as view:
         for launch, record in zip(view.watch(todo), (known, new, known), strict=True):
             view.ended(launch, record)
-    assert out.getvalue().splitlines() == [
-        "[1/3] fake n=8, 1 rank, system: from the cache; 0 s elapsed",
-        "[2/3] fake n=16, 1 rank, system: simulated in 1.00 s; about 3 s left; 0 s elapsed",
-        "[3/3] fake n=24, 1 rank, system: from the cache; about 0 s left; 0 s elapsed",
+    assert [re.split("[:;] ", line) for line in out.getvalue().splitlines()] == [
+        ["[1/3] fake n=8, 1 rank, system", "from the cache", "0 s elapsed"],
+        ["[2/3] fake n=16, 1 rank, system", "simulated in 1.00 s", "about 3 s left", "0 s elapsed"],
+        ["[3/3] fake n=24, 1 rank, system", "from the cache", "about 0 s left", "0 s elapsed"],
     ]
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_a_narrow_terminal_has_the_bar_the_counter_and_the_time_of_the_launch(
+def test_a_narrow_terminal_has_bar_counter_and_launch_time(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What gives way is the name of what runs."""

@@ -58,7 +58,7 @@ def received(haloscope: Run, study_file: Callable[[str], Path], tmp_path: Path) 
         (of_a_layout(nodes=0), "nodes, ppn, threads"),
     ],
 )
-def test_what_no_study_could_name_is_refused(
+def test_a_received_case_that_no_study_allows_is_refused(
     haloscope: Run, laboratory: Laboratory, received: Path, change: Change, expected: str
 ) -> None:
     plan = json.loads((received / "plan.json").read_text())
@@ -74,7 +74,7 @@ def test_what_no_study_could_name_is_refused(
     assert (received / "records.jsonl").read_text() == ""
 
 
-def test_what_is_kept_goes_nowhere_that_a_plan_alone_names(
+def test_a_path_from_a_received_plan_is_never_written_to(
     haloscope: Run, received: Path, tmp_path: Path
 ) -> None:
     plan = json.loads((received / "plan.json").read_text())

@@ -65,7 +65,7 @@ def times(records: list[dict[str, Any]]) -> list[float]:
 
 
 @pytest.mark.usefixtures("smpi")
-def test_replicates_draw_their_nodes_and_are_slower_for_the_slowest(tmp_path: Path) -> None:
+def test_replicates_draw_nodes_and_the_slowest_determines_the_time(tmp_path: Path) -> None:
     """Of four nodes the slowest is by 1.03 standard deviations slower, at the mean."""
     (alike,) = simulated(tmp_path / "one", described(), case(1))
     found = simulated(tmp_path / "one", apart(nodes=0.05), case(12))
@@ -87,7 +87,7 @@ def test_replicates_draw_their_nodes_and_are_slower_for_the_slowest(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("smpi")
-def test_launches_without_anything_drawn_are_the_one_that_is_kept(tmp_path: Path) -> None:
+def test_launches_without_randomness_use_the_cached_result(tmp_path: Path) -> None:
     (one,) = simulated(tmp_path, described(), case(1))
     found = simulated(tmp_path, described(), case(3))
     assert all(record["simulation"]["cached"] for record in found)
@@ -95,7 +95,7 @@ def test_launches_without_anything_drawn_are_the_one_that_is_kept(tmp_path: Path
 
 
 @pytest.mark.usefixtures("smpi")
-def test_one_node_is_as_fast_as_the_file_says_at_the_median(tmp_path: Path) -> None:
+def test_one_node_has_the_speed_of_the_file_at_the_median(tmp_path: Path) -> None:
     (alike,) = simulated(tmp_path, described(), case(1, nodes=1))
     for spread in ({"nodes": 0.02}, {"phases": 0.02}):
         found = times(simulated(tmp_path, apart(**spread), case(15, nodes=1)))
@@ -104,7 +104,7 @@ def test_one_node_is_as_fast_as_the_file_says_at_the_median(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("smpi")
-def test_the_only_launch_of_a_case_has_nodes_that_are_all_alike(tmp_path: Path) -> None:
+def test_a_single_launch_uses_identical_nodes(tmp_path: Path) -> None:
     (alike,) = simulated(tmp_path / "one", described(), case(1))
     (one,) = simulated(tmp_path / "two", apart(nodes=0.05, phases=0.05), case(1))
     assert one["times_s"] == alike["times_s"]
@@ -121,7 +121,7 @@ def test_the_only_launch_of_a_case_has_nodes_that_are_all_alike(tmp_path: Path) 
         ("cab", (), 1),
     ],
 )
-def test_as_many_replicates_as_are_asked_for_where_nodes_differ(
+def test_the_requested_replicates_run_if_nodes_differ(
     haloscope: Run, study_file: Write, tmp_path: Path, on: str, options: tuple[Any], launches: int
 ) -> None:
     out = tmp_path / "out"
@@ -134,7 +134,7 @@ def test_as_many_replicates_as_are_asked_for_where_nodes_differ(
 
 
 @pytest.mark.usefixtures("simulator")
-def test_what_can_not_be_drawn_is_refused(
+def test_impossible_random_draws_are_refused(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     study, out = study_file(STUDY), tmp_path / "out"
@@ -151,7 +151,7 @@ def test_what_can_not_be_drawn_is_refused(
 
 
 @pytest.mark.usefixtures("simulator")
-def test_more_replicates_go_on_with_those_that_are_there(
+def test_additional_replicates_continue_existing_ones(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"

@@ -15,6 +15,7 @@ import pytest
 from cluster_files import described
 from fakes import FAKE
 from kernel_programs import SMPI
+from noted import shows
 from record_page import unknown
 
 from haloscope.clusters.file import find
@@ -71,7 +72,7 @@ def launch(nodes: int = 2, ppn: int = 2, **given: Any) -> Launch:
         ({"variant": "sstep", "s": 6}, 4 + 6, 0.01),
     ],
 )
-def test_what_is_passed_over_takes_what_it_takes_with_its_arithmetic(
+def test_skipped_arithmetic_is_simulated_with_its_time(
     tmp_path: Path, given: dict[str, Any], simulated: int, error: float
 ) -> None:
     """What a solve does once is not multiplied; what it does once in a while is among the rest."""
@@ -99,7 +100,7 @@ def test_what_is_passed_over_takes_what_it_takes_with_its_arithmetic(
 
 
 @pytest.mark.usefixtures("smpi")
-def test_iterations_that_are_asked_for_are_passed_over_too(tmp_path: Path) -> None:
+def test_requested_iterations_are_shortened_too(tmp_path: Path) -> None:
     launches = [launch(n=256, iterations=count) for count in (20, 40, 60, 80)]
     found = {r["params"]["iterations"]: r for r in runner(tmp_path).run(launches)}
     times = {count: record["times_s"][0] for count, record in found.items()}
@@ -112,7 +113,7 @@ def test_iterations_that_are_asked_for_are_passed_over_too(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("smpi")
-def test_what_is_not_known_is_solved_and_verified(tmp_path: Path) -> None:
+def test_unknown_iteration_counts_are_solved_and_verified(tmp_path: Path) -> None:
     (record,) = runner(tmp_path).run([launch(n=20)])
     assert record["outcome"] == "ok", record
     assert record["simulation"]["verified"] is True
@@ -121,7 +122,7 @@ def test_what_is_not_known_is_solved_and_verified(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("smpi")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_is_asked_for_is_solved_to_its_end_and_verified(tmp_path: Path, threads: int) -> None:
+def test_a_requested_complete_solve_is_verified(tmp_path: Path, threads: int) -> None:
     """Threads are in the node model alone: one does their arithmetic."""
     one = replace(launch(n=256).case, layout=Layout(2, 2, threads))
     (short,) = runner(tmp_path).run([Launch(one, 0)])
@@ -146,7 +147,7 @@ def test_too_few_iterations_are_a_wrong_answer(tmp_path: Path, asked: bool) -> N
 
 
 @pytest.mark.usefixtures("smpi")
-def test_results_with_and_without_arithmetic_are_kept_apart(tmp_path: Path) -> None:
+def test_results_with_and_without_arithmetic_are_cached_separately(tmp_path: Path) -> None:
     params = {**defaults("jacobi3d"), "repetitions": 1, "size": "8x8x8"}
     one = replace(launch().case, kernel="jacobi3d", params=params)
     for execute in (False, True):
@@ -158,7 +159,7 @@ def test_results_with_and_without_arithmetic_are_kept_apart(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("smpi")
-def test_a_warm_up_is_simulated_on_request_alone_and_changes_no_time(tmp_path: Path) -> None:
+def test_a_warmup_is_simulated_only_on_request_and_changes_no_time(tmp_path: Path) -> None:
     params = {**defaults("ring"), "repetitions": 1}
     one = replace(launch().case, kernel="ring", given={}, params=params)
     asked = replace(one, given={"warmup": 1}, params={**params, "warmup": 1})
@@ -182,7 +183,7 @@ def test_a_device_is_warmed_up(memory: str, asked: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("smpi")
-def test_a_kept_result_is_of_one_version_of_the_platform_and_of_simgrid(tmp_path: Path) -> None:
+def test_a_cached_result_belongs_to_one_platform_and_simgrid_version(tmp_path: Path) -> None:
     """The platform's sources are among halobench's, whose hash is part of the key."""
     copy = tmp_path / "halobench"
     shutil.copytree(share("halobench"), copy, ignore=shutil.ignore_patterns("tests"))
@@ -213,7 +214,7 @@ def test_a_kept_result_is_of_one_version_of_the_platform_and_of_simgrid(tmp_path
         (1, True, True),
     ],
 )
-def test_arrays_of_those_side_by_side_fit_in_memory(
+def test_concurrent_simulations_fit_in_memory(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     memory_bytes: int,
@@ -241,7 +242,7 @@ def test_arrays_of_those_side_by_side_fit_in_memory(
 
 
 @pytest.mark.usefixtures("smpi")
-def test_a_second_run_comes_from_the_cache_and_is_the_same(tmp_path: Path) -> None:
+def test_a_second_run_uses_the_cache_and_is_identical(tmp_path: Path) -> None:
     (first,) = runner(tmp_path).run([launch(n=64)])
     (second,) = runner(tmp_path).run([launch(n=64)])
     assert (first["simulation"]["cached"], second["simulation"]["cached"]) == (False, True)
@@ -254,7 +255,7 @@ def test_a_second_run_comes_from_the_cache_and_is_the_same(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("smpi")
-def test_one_that_takes_too_long_does_not_stop_the_others(tmp_path: Path) -> None:
+def test_a_simulation_that_times_out_does_not_stop_the_others(tmp_path: Path) -> None:
     slow = launch(n=2048, rhs="random")  # its count is not known: all of it is computed
     slow = Launch(Case(**{**vars(slow.case), "timeout_s": 1.0}), 0)
     found = {record["outcome"]: record for record in runner(tmp_path).run([slow, launch(n=64)])}
@@ -263,7 +264,7 @@ def test_one_that_takes_too_long_does_not_stop_the_others(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("smpi")
-def test_what_a_study_gives_is_shortened_too(tmp_path: Path) -> None:
+def test_iterations_and_repetitions_of_a_study_are_shortened_too(tmp_path: Path) -> None:
     plain, given = launch(n=256), launch(n=256, iterations=0, repetitions=3)
     first, second = sorted(runner(tmp_path).run([plain, given]), key=lambda r: r["case"])
     assert first["outcome"] == second["outcome"] == "ok", (first, second)
@@ -272,7 +273,7 @@ def test_what_a_study_gives_is_shortened_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("smpi")
-def test_files_can_be_kept(tmp_path: Path) -> None:
+def test_simulation_files_can_be_kept(tmp_path: Path) -> None:
     """Whether the case was simulated before or not; run.sh simulates it again."""
     one = launch(n=64)
     (first,) = runner(tmp_path / "cache").run([one])
@@ -282,9 +283,8 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [
         *("hosts", "machine", "platform", "run.sh")
     ]
-    assert "# poisson_cg n=64, 4 ranks on 2 nodes, on tiny\n" in (folder / "run.sh").read_text(
-        encoding="utf-8"
-    )
+    written = (folder / "run.sh").read_text(encoding="utf-8")
+    assert shows(written, "# poisson_cg n=64, 4 ranks ", " 2 nodes, on tiny\n")
     folder = folder.rename(tmp_path / "moved")
     subprocess.run([folder / "run.sh"], check=True, capture_output=True)
     assert json.loads((folder / "record.json").read_text())["times_s"] == first["times_s"]
@@ -292,7 +292,7 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("smpi")
-def test_words_of_a_case_are_never_run_by_the_script_that_is_kept(tmp_path: Path) -> None:
+def test_case_text_is_never_executed_by_the_kept_script(tmp_path: Path) -> None:
     """A line that ended its comment was a command of the script."""
     evil = "blocking\ntouch ran\n\x1b]0;x\x07 $(touch ran) `touch ran`"
     kept = runner(tmp_path / "cache", keep=tmp_path / "kept")
@@ -308,7 +308,7 @@ def test_words_of_a_case_are_never_run_by_the_script_that_is_kept(tmp_path: Path
 
 
 @pytest.mark.usefixtures("smpi")
-def test_what_is_kept_is_written_through_no_link(tmp_path: Path) -> None:
+def test_kept_files_are_never_written_through_a_link(tmp_path: Path) -> None:
     one, outside, kept = launch(n=64), tmp_path / "outside", tmp_path / "kept"
     outside.mkdir()
     name = f"poisson_cg-4-ranks-2-nodes-{one.case.id}"
@@ -323,7 +323,7 @@ def test_what_is_kept_is_written_through_no_link(tmp_path: Path) -> None:
         list(runner(tmp_path / "cache", keep=kept).run([one]))
 
 
-def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
+def test_an_absent_case_is_a_record(tmp_path: Path) -> None:
     absent = Launch(Case(**{**vars(launch(n=64).case), "absent": "no such placement"}), 0)
     unused = Build(FAKE, SMPI, "hash")
     (record,) = SimgridRunner(SESSION, unused, described(), tmp_path, 2, 2**30).run([absent])
@@ -335,7 +335,7 @@ def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
     ("timeout_s", "memory_bytes", "word"),
     [(100.0, 2**40, "timeout_s = "), (600.0, 2**20, "more memory")],
 )
-def test_a_case_that_cannot_end_is_not_begun(
+def test_a_case_that_cannot_complete_is_not_started(
     tmp_path: Path, timeout_s: float, memory_bytes: int, word: str
 ) -> None:
     """An earlier simulation of half as many ranks took 240 s: this one takes at least as long."""
@@ -352,7 +352,7 @@ def test_a_case_that_cannot_end_is_not_begun(
 
 
 @pytest.mark.usefixtures("smpi")
-def test_a_variant_that_the_cluster_has_no_rate_of_is_a_record_too(tmp_path: Path) -> None:
+def test_a_variant_without_a_rate_on_the_cluster_is_a_record_too(tmp_path: Path) -> None:
     changes = {"kernel": "jacobi3d", "params": {"variant": "temporal"}, "absent": "no rate"}
     absent = Launch(Case(**{**vars(launch(n=64).case), **changes}), 0)
     (record,) = replace(runner(tmp_path), cluster=find("orfeo-thin")).run([absent])
@@ -373,7 +373,7 @@ def program(folder: Path, body: str) -> Build:
 
 
 @pytest.mark.usefixtures("smpi")
-def test_what_a_rank_sent_is_received_after_its_end(tmp_path: Path) -> None:
+def test_a_message_is_received_after_its_sender_ended(tmp_path: Path) -> None:
     """SMPI then asks for a receiver's time and knows no host of the sender's."""
     body = (
         "int r, i; char c = 0; MPI_Comm_rank(MPI_COMM_WORLD, &r);"
@@ -412,7 +412,7 @@ def test_what_a_rank_sent_is_received_after_its_end(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
+def test_deadlock_and_lack_of_memory_are_distinguished(
     tmp_path: Path, body: str, reason: str
 ) -> None:
     one = replace(runner(tmp_path), built=program(tmp_path, body))
@@ -423,7 +423,7 @@ def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
 
 
 @pytest.mark.usefixtures("smpi")
-def test_arrays_that_need_too_much_memory_are_told_with_their_size(tmp_path: Path) -> None:
+def test_arrays_that_exceed_memory_are_reported_with_their_size(tmp_path: Path) -> None:
     one = replace(runner(tmp_path), built=program(tmp_path, "raise(SIGKILL);"))
     asked = replace(launch(n=64).case, execute=True, memory_bytes=2**40)
     (record,) = one.run([Launch(asked, 0)])
@@ -431,7 +431,7 @@ def test_arrays_that_need_too_much_memory_are_told_with_their_size(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("smpi")
-def test_an_added_fftw_is_named_and_what_halobench_refuses_told_in_its_words(
+def test_an_added_fftw_is_named_and_halobench_errors_are_quoted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fftw, "environment", lambda: {"HALOBENCH_FFTW": "/added/fftw.so"})
@@ -444,7 +444,7 @@ def test_an_added_fftw_is_named_and_what_halobench_refuses_told_in_its_words(
 
 
 @pytest.mark.usefixtures("smpi")
-def test_what_simgrid_refuses_is_told_in_its_words(tmp_path: Path) -> None:
+def test_simgrid_errors_are_quoted(tmp_path: Path) -> None:
     cluster = described()
     assert cluster.mpi is not None
     magic = Algorithm(algorithm="magic", source="a test")
@@ -453,14 +453,13 @@ def test_what_simgrid_refuses_is_told_in_its_words(tmp_path: Path) -> None:
     one = replace(runner(tmp_path), built=program(tmp_path, ""), cluster=odd)
     (record,) = one.run([launch(n=64)])
     assert record["outcome"] == "failed"
-    assert record["reason"].startswith(
-        "SimGrid: Collective 'allreduce' has no algorithm 'magic'! Valid algorithms: default, lr,"
-    )
+    assert record["reason"].startswith("SimGrid: Collective 'allreduce' ")
+    assert shows(record["reason"], " no algorithm 'magic'! ", "Valid algorithms: default, lr,")
 
 
 @pytest.mark.usefixtures("smpi")
 @pytest.mark.parametrize("operation", [name for name in ALGORITHMS if name != SELECTOR])
-def test_simgrid_has_the_algorithms_that_cluster_files_may_name(
+def test_simgrid_has_all_algorithms_allowed_in_cluster_files(
     tmp_path: Path, operation: str
 ) -> None:
     cluster = described()
@@ -475,7 +474,7 @@ def test_simgrid_has_the_algorithms_that_cluster_files_may_name(
 
 
 @pytest.mark.usefixtures("smpi")
-def test_ranks_are_mapped_as_the_layout_says(tmp_path: Path) -> None:
+def test_ranks_are_mapped_according_to_the_layout(tmp_path: Path) -> None:
     one = launch(n=64)
     one = Launch(replace(one.case, layout=Layout(2, 2, mapping="round_robin")), 0)
     list(runner(tmp_path / "cache", keep=tmp_path / "kept").run([one]))
@@ -484,7 +483,7 @@ def test_ranks_are_mapped_as_the_layout_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("smpi")
-def test_simulations_are_started_as_steps_of_a_job_with_files_that_its_nodes_see(
+def test_simulations_run_as_job_steps_with_shared_files(
     tmp_path: Path,
 ) -> None:
     """A step here is a shell that writes down what it runs, and where its files are."""

@@ -48,7 +48,7 @@ def test_time_and_memory_grow_with_ranks(tmp_path: Path) -> None:
     assert found.least_s == pytest.approx(1.0) and found.least_bytes == 2**26
 
 
-def test_a_forecast_has_the_range_of_earlier_simulations_or_that_of_the_model(
+def test_a_forecast_uses_the_range_of_earlier_simulations_or_the_model(
     tmp_path: Path,
 ) -> None:
     walls = [START_S + wall for wall in (1.0, 2.0, 3.0)]
@@ -60,7 +60,7 @@ def test_a_forecast_has_the_range_of_earlier_simulations_or_that_of_the_model(
     assert modelled.range_s == (modelled.time_s / MODEL_RANGE, modelled.time_s * MODEL_RANGE)
 
 
-def test_the_nearest_numbers_of_ranks_count(tmp_path: Path) -> None:
+def test_the_nearest_rank_counts_are_used(tmp_path: Path) -> None:
     few = [(case(2), START_S + wall, START_BYTES) for wall in (5.0, 6.0)]
     many = [(case(ranks), START_S + ranks / 100, START_BYTES) for ranks in (256, 512)]
     took = costs(tmp_path, *few, *many)
@@ -72,7 +72,7 @@ def test_the_nearest_numbers_of_ranks_count(tmp_path: Path) -> None:
     assert far is not None and far.earlier == 1  # what is nearest, however far it is
 
 
-def test_simulations_with_the_same_words_come_first(tmp_path: Path) -> None:
+def test_simulations_with_the_same_parameters_take_precedence(tmp_path: Path) -> None:
     slow = case(8, params={"iterations": 8, "variant": "textbook"})
     took = costs(tmp_path, (slow, START_S + 9.0, 0), (case(8), START_S + 1.0, 0))
     of_another = case(8, params={"iterations": 8, "variant": "pipelined"})
@@ -83,7 +83,7 @@ def test_simulations_with_the_same_words_come_first(tmp_path: Path) -> None:
     assert times == pytest.approx([9.0, 1.0, 5.0])
 
 
-def test_with_arithmetic_the_time_grows_with_the_arrays(tmp_path: Path) -> None:
+def test_with_arithmetic_time_grows_with_array_size(tmp_path: Path) -> None:
     solved = case(4, execute=True, memory_bytes=2**20)
     took = costs(tmp_path, (solved, START_S + 1.0, START_BYTES + 2**20))
 
@@ -94,7 +94,7 @@ def test_with_arithmetic_the_time_grows_with_the_arrays(tmp_path: Path) -> None:
     assert costs(tmp_path / "none").forecast(solved) is None  # the model has no arithmetic
 
 
-def test_a_kernel_that_was_not_simulated_here_has_the_model_or_nothing(tmp_path: Path) -> None:
+def test_a_kernel_never_simulated_here_uses_the_model_or_nothing(tmp_path: Path) -> None:
     found = costs(tmp_path).forecast(case(100))
 
     assert found is not None and (found.earlier, found.least_s, found.least_bytes) == (0, 0, 0)
@@ -103,7 +103,7 @@ def test_a_kernel_that_was_not_simulated_here_has_the_model_or_nothing(tmp_path:
     assert costs(tmp_path).forecast(case(2, "ring", params={})) is None
 
 
-def test_cases_that_differ_in_size_alone_are_predicted_by_one_scan(
+def test_cases_that_differ_only_in_size_share_one_scan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solved = [case(4, execute=True, memory_bytes=2**power) for power in (20, 22, 24)]
@@ -121,7 +121,7 @@ def test_cases_that_differ_in_size_alone_are_predicted_by_one_scan(
     )
 
 
-def test_damaged_lines_are_passed_over(tmp_path: Path) -> None:
+def test_damaged_lines_are_skipped(tmp_path: Path) -> None:
     costs(tmp_path, (case(4), START_S + 1.0, 0))
     with (tmp_path / FILE).open("a", encoding="utf-8") as file:
         file.write('{"kernel": "poisson_cg"\n[]\n' + json.dumps({"kernel": 3}) + "\n")
@@ -133,7 +133,7 @@ def test_damaged_lines_are_passed_over(tmp_path: Path) -> None:
     ("timeout_s", "memory_bytes", "word"),
     [(10.0, 2**40, None), (9.0, 2**40, "timeout_s"), (10.0, 2**20, "memory")],
 )
-def test_what_cannot_end_is_refused(timeout_s: float, memory_bytes: int, word: str | None) -> None:
+def test_endless_cases_are_refused(timeout_s: float, memory_bytes: int, word: str | None) -> None:
     found = SimulationForecast(30.0, 2**24, least_s=10.0, least_bytes=2**23, earlier=3)
 
     why = found.refusal(timeout_s, memory_bytes)

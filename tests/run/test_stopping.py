@@ -32,13 +32,13 @@ def fed(times: list[float]) -> Precision:
     return Precision(RULE, (tried("a", time) for time in times))
 
 
-def test_a_case_is_done_when_its_interval_is_narrow_twice() -> None:
+def test_a_case_is_done_after_two_narrow_intervals() -> None:
     assert fed([1.0] * 6).done == {}
     assert fed([1.0] * 7).done == {"a": "narrow"}
     assert fed([2.0, *[1.0] * 6]).done == {}
 
 
-def test_a_case_that_scatters_goes_on_to_the_cap() -> None:
+def test_a_noisy_case_continues_to_the_limit() -> None:
     wide = [1.0, 2.0] * 6
     assert fed(wide[:11]).done == {}
     assert fed(wide).done == {"a": "count"}
@@ -49,7 +49,7 @@ def test_a_launch_counts_by_the_median_of_its_repetitions() -> None:
     assert Precision(RULE, spiky).done == {"a": "narrow"}
 
 
-def test_a_launch_with_other_points_tells_nothing_of_these() -> None:
+def test_a_launch_with_different_points_is_ignored() -> None:
     """As a record that was damaged has them: the campaign goes on without it."""
 
     def swept(points: int, times: list[float]) -> Attempt:
@@ -62,21 +62,21 @@ def test_a_launch_with_other_points_tells_nothing_of_these() -> None:
     assert Precision(RULE, [*launches, *odd, swept(2, [1.0])]).done == {"a": "narrow"}
 
 
-def test_a_launch_that_failed_tells_nothing() -> None:
+def test_a_failed_launch_is_ignored() -> None:
     stopping = fed([1.0] * 6)
     assert not stopping.add(tried("a", 1.0, "failed", 6))
     assert stopping.launches("a") == 7
     assert stopping.add(tried("a", 1.0))
 
 
-def test_a_case_that_never_ends_is_done_at_the_cap_on_time() -> None:
+def test_a_case_without_completed_launches_stops_at_the_time_limit() -> None:
     stopping = Precision(Rule(half_width=0.02, fewest=7, most=12, most_s=1.5), ())
     assert not stopping.add(tried("a", 1.0, "timeout"))
     assert stopping.add(tried("a", 1.0, "timeout", 1))
     assert (stopping.done, stopping.launches("a")) == ({"a": "time"}, 2)
 
 
-def test_a_launch_that_failed_before_its_case_was_done_is_tried_again() -> None:
+def test_a_launch_that_failed_before_its_case_was_done_is_retried() -> None:
     """As told when a campaign ends; it was passed over, and the folder never was complete."""
     case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
     good = (tried(case.id, 1.0, launch=k) for k in (0, 1, 2, 4, 5, 6, 7))
@@ -85,13 +85,13 @@ def test_a_launch_that_failed_before_its_case_was_done_is_tried_again() -> None:
     assert [launch.number for launch in stopping.needed(left)] == [3]
 
 
-def test_a_campaign_that_goes_on_tries_again_what_never_ended() -> None:
+def test_a_resumed_campaign_retries_launches_without_a_result() -> None:
     rule = Rule(half_width=0.02, fewest=7, most=12, most_s=1.5)
     earlier = [tried("a", 1.0, "timeout", launch) for launch in range(2)]
     assert Precision(rule, earlier).done == {}
 
 
-def test_every_size_of_a_sweep_has_to_be_narrow() -> None:
+def test_every_size_of_a_sweep_must_have_a_narrow_interval() -> None:
     def sweep(k: int) -> Attempt:
         return replace(tried("a", 1.0), times_s=([1.0], [1.0 + k % 2]))
 
@@ -102,7 +102,7 @@ def in_job(job: str, case: str, launch: int, time: float) -> Attempt:
     return replace(tried(case, time, launch=launch), allocation=(job, 0))
 
 
-def test_a_case_with_enough_in_its_allocation_is_left_to_another_one() -> None:
+def test_a_case_with_enough_launches_waits_for_another_allocation() -> None:
     case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
     stopping = Precision(RULE, ())
     left = [Launch(case, number) for number in range(12)]
@@ -115,7 +115,7 @@ def test_a_case_with_enough_in_its_allocation_is_left_to_another_one() -> None:
     assert stopping.done == {}
 
 
-def test_another_allocation_goes_on_with_it_until_it_is_done() -> None:
+def test_another_allocation_continues_a_case_until_it_is_done() -> None:
     case = Case("fake", {}, {}, Layout(), "fake", 0, 30, 1.0, 0)
     rule = Rule(half_width=0.05, fewest=7, most=30)
     before: list[Attempt] = []
@@ -132,7 +132,7 @@ def test_another_allocation_goes_on_with_it_until_it_is_done() -> None:
     assert stopping.done == {case.id: "narrow"}
 
 
-def test_a_job_that_was_begun_anew_is_another_allocation() -> None:
+def test_a_restarted_job_is_another_allocation() -> None:
     case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
     stopping = Precision(RULE, (in_job("1", case.id, number, 1.0) for number in range(3)))
     again = in_job("1", case.id, 3, 1.0)
@@ -150,7 +150,7 @@ def in_turn(*rounds: tuple[float, float], every: int = 6) -> Parting:
     return stopping
 
 
-def test_compared_cases_are_done_once_they_differ_round_by_round() -> None:
+def test_compared_cases_are_done_once_they_differ_in_every_round() -> None:
     apart = [(1.0 + k / 100, 2.0 + k / 100) for k in range(12)]
     assert in_turn(*apart[:5]).done == {}
     assert in_turn(*apart[:6]).done == {"a": "parted", "b": "parted"}
@@ -163,11 +163,11 @@ def test_compared_cases_are_done_once_they_differ_round_by_round() -> None:
     assert in_turn(*wide).done == {"a": "parted", "b": "parted"}
 
 
-def test_compared_cases_that_overlap_go_on() -> None:
+def test_compared_cases_that_overlap_continue() -> None:
     assert in_turn(*[(1.0, 1.0)] * 30).done == {}
 
 
-def test_a_compared_case_that_never_ends_well_does_not_hold_up_the_others() -> None:
+def test_a_failing_compared_case_does_not_block_the_others() -> None:
     stopping = Parting(6, ["a", "b", "c"], ())
     for launch in range(6):
         assert not stopping.add(tried("a", 1.0, launch=launch))
@@ -179,7 +179,7 @@ def test_a_compared_case_that_never_ends_well_does_not_hold_up_the_others() -> N
     assert again.done == {}
 
 
-def test_the_rule_is_the_studys() -> None:
+def test_the_rule_comes_from_the_study() -> None:
     def rule(**keys: Any) -> Rule | None:
         table = {"title": "t", "runs": [{"kernel": "fake"}], **keys}
         return stopping_rule(Study.model_validate(table))
@@ -191,7 +191,7 @@ def test_the_rule_is_the_studys() -> None:
     assert rule(precision=0.05, most_time_s=60.0) == Rule(0.05, 7, 30, 60.0)
 
 
-def test_the_cap_on_time_ends_a_case_that_another_launch_would_take_over_it() -> None:
+def test_a_case_stops_if_another_launch_would_exceed_the_time_limit() -> None:
     rule = Rule(half_width=0.02, fewest=7, most=12, most_s=3.5)
     assert Precision(rule, (tried("a", 1.0 + k) for k in range(2))).done == {}
     assert Precision(rule, (tried("a", 1.0 + k) for k in range(3))).done == {"a": "time"}
@@ -208,7 +208,7 @@ def test_the_cap_on_time_ends_a_case_that_another_launch_would_take_over_it() ->
         ("precision = 2.0", "precision: must"),
     ],
 )
-def test_a_rule_that_makes_no_sense_is_refused(
+def test_an_inconsistent_rule_is_refused(
     study_file: Callable[[str], Path], keys: str, says: str
 ) -> None:
     with pytest.raises(UserError) as caught:
@@ -217,7 +217,7 @@ def test_a_rule_that_makes_no_sense_is_refused(
     assert says in str(caught.value)
 
 
-def test_a_study_stops_case_by_case_and_has_nothing_left(
+def test_a_study_stops_per_case_and_has_nothing_left(
     haloscope: Callable[..., int],
     study_file: Callable[[str], Path],
     laboratory: Laboratory,
@@ -239,7 +239,7 @@ def test_a_study_stops_case_by_case_and_has_nothing_left(
         haloscope("run", "--resume", folder, "--launches", 9)
 
 
-def test_a_case_whose_stop_is_not_in_the_plan_has_stopped_all_the_same(
+def test_a_case_stop_missing_in_the_plan_is_still_recognised(
     haloscope: Callable[..., int],
     study_file: Callable[[str], Path],
     tmp_path: Path,

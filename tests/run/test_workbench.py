@@ -7,6 +7,7 @@ from typing import Any
 import fake_halobench
 import pytest
 from fakes import FAKE, FAKE_PROGRAMS, Laboratory, describe
+from noted import shows
 from rich.console import Console
 
 from haloscope.errors import Problem, UserError
@@ -23,7 +24,7 @@ from haloscope.toolchains.launching import launch
 QUIET = Teller(Console(quiet=True))
 
 
-def test_halobench_is_asked_without_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_halobench_is_queried_without_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halobench, "describe", describe)
     program = Halobench(lambda: iter([Build(FAKE, FAKE_PROGRAMS, "5eed")]))
     assert next(iter(program.parameters("fake"))) == "n"
@@ -31,10 +32,8 @@ def test_halobench_is_asked_without_a_launch(monkeypatch: pytest.MonkeyPatch) ->
     assert (forecast.params["n"], forecast.params["flag"]) == (16, "true")
     assert (forecast.memory_bytes, list(forecast.problems)) == (2048, [])
     (problem,) = program.forecast("fake", {"n": 1}, ranks=2, threads=1).problems
-    assert (problem.where, problem.remedy) == (
-        "fake ranks=2",
-        "n is 1: give no more ranks than rows",
-    )
+    assert problem.where == "fake ranks=2"
+    assert shows(problem.remedy, "n is 1: give ", " ranks than rows")
 
 
 def test_too_few_ranks_are_refused_before_a_program_is_built(tmp_path: Path) -> None:
@@ -44,7 +43,7 @@ def test_too_few_ranks_are_refused_before_a_program_is_built(tmp_path: Path) -> 
     assert list(program.forecast("loggp", {}, ranks=2, threads=1).problems) == []
 
 
-def test_a_toolchain_that_is_missing_is_a_problem_beside_others(laboratory: Laboratory) -> None:
+def test_a_missing_toolchain_is_reported_with_other_problems(laboratory: Laboratory) -> None:
     bench = workbench.workbench({"one": None, "other": ["fake", "gone", "fak"]}, QUIET)
     assert (list(bench.built), bench.names) == (["fake"], ("fake",))
     (problem,) = bench.problems
@@ -60,7 +59,7 @@ def test_without_any_toolchain_nothing_can_be_planned(
         workbench.workbench({"one": ["gone"]}, QUIET)
 
 
-def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_query_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, int]] = []
 
     def forecast(*_: object, ranks: int, threads: int, **__: object) -> Forecast:
@@ -75,7 +74,7 @@ def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert asked == [(1, 1), (2, 1), (1, 2), (1, 1)]
 
 
-def test_transports_are_looked_for_when_they_are_wanted(
+def test_transports_are_detected_only_if_needed(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -98,7 +97,7 @@ def test_transports_are_looked_for_when_they_are_wanted(
 POISSON, DEVICE = KernelProgram("poisson_cg"), KernelProgram("poisson_cg", device=True)
 
 
-def test_what_no_program_can_say_is_not_checked_and_the_forecast_says_so() -> None:
+def test_settings_unknown_to_any_program_are_marked_unchecked() -> None:
     program = Halobench(lambda: iter([]))
 
     unknown = program.forecast("poisson_cg", {"n": 64, "memory": "device"}, 4, 1)
@@ -112,7 +111,7 @@ def test_what_no_program_can_say_is_not_checked_and_the_forecast_says_so() -> No
     assert program.forecast("launches", {}, 1, 1).unchecked == KernelProgram("launches", True)
 
 
-def test_settings_that_go_not_together_are_told_before_a_device_is_built_for(
+def test_incompatible_settings_are_reported_before_a_device_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the program without devices, whose own want of these is no reason."""
@@ -138,7 +137,7 @@ def test_settings_that_go_not_together_are_told_before_a_device_is_built_for(
     assert (good.problems, good.unchecked) == ((), DEVICE)
 
 
-def test_a_program_is_asked_in_the_first_build_that_has_it(
+def test_a_program_is_queried_in_the_first_build_that_has_it(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Path] = []
@@ -161,7 +160,7 @@ def test_a_program_is_asked_in_the_first_build_that_has_it(
     assert asked == [laboratory.programs / "halobench_fake"]
 
 
-def test_a_copy_of_declarations_that_is_older_than_its_program_is_named(
+def test_outdated_declarations_are_named(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Planner:
@@ -188,7 +187,7 @@ def test_a_copy_of_declarations_that_is_older_than_its_program_is_named(
         ({"name": "simgrid", "family": "simgrid"}, 0),
     ],
 )
-def test_programs_for_gpus_and_simulations_speak_for_themselves_alone(
+def test_gpu_and_simulation_programs_answer_only_for_themselves(
     laboratory: Laboratory, changes: dict[str, Any], others: int
 ) -> None:
     own = Build(replace(FAKE, **changes), laboratory.programs.with_name("empty"), "5eed")
@@ -204,7 +203,7 @@ def case(kernel: str, **changes: Any) -> Case:
     return Case(kernel, {}, {}, Layout(), "fake", 0, 1, 60.0, 0, **changes)
 
 
-def test_programs_are_needed_of_cases_that_can_run(laboratory: Laboratory) -> None:
+def test_programs_are_needed_only_for_cases_that_can_run(laboratory: Laboratory) -> None:
     bench = Workbench(laboratory.built, ("fake",), (), programs={"own": object()})  # type: ignore[dict-item]
     on_device = replace(case("poisson_cg"), params={"memory": "device"})
     cases = [case("poisson_cg"), on_device, case("poisson_cg"), case("own")]
@@ -212,7 +211,7 @@ def test_programs_are_needed_of_cases_that_can_run(laboratory: Laboratory) -> No
     assert bench.needed([*cases, case("ring", absent="no ranks")]) == {"fake": [POISSON, DEVICE]}
 
 
-def test_only_what_is_lacking_is_built_and_by_simgrid_with_its_own_remedy(
+def test_only_missing_programs_are_built_and_simgrid_has_its_own_remedy(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[tuple[str, str, list[KernelProgram]]] = []
@@ -239,7 +238,7 @@ def test_only_what_is_lacking_is_built_and_by_simgrid_with_its_own_remedy(
     assert "poisson_cg (device) for simgrid" in simulators
 
 
-def test_a_preview_is_of_what_is_there_and_names_what_would_be_fetched(
+def test_a_preview_uses_what_exists_and_names_downloads(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library, "names", lambda: ["fake", "mpich", "system"])
@@ -254,7 +253,7 @@ def test_a_preview_is_of_what_is_there_and_names_what_would_be_fetched(
     assert len(first) == 1 and " mpich " in first[0]
 
 
-def test_a_folder_in_place_of_a_matrix_is_refused_before_a_program_is_asked(tmp_path: Path) -> None:
+def test_a_folder_given_as_a_matrix_is_refused_before_a_query(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         Halobench(lambda: iter([])).prepared("spmv", {"matrix": str(tmp_path)}, 1)
 

@@ -60,7 +60,7 @@ def test_a_job_has_nodes_switches_and_restarts() -> None:
     }
 
 
-def test_outside_of_a_job_there_is_none() -> None:
+def test_outside_a_job_there_is_no_allocation() -> None:
     assert SlurmWithSwitches({}).allocation(SITE, {}) is None
 
 
@@ -68,21 +68,21 @@ def test_outside_of_a_job_there_is_none() -> None:
     "wrong",
     [{"SLURM_JOB_NODELIST": ""}, {"SLURM_RESTART_COUNT": "x"}, {"SLURM_RESTART_COUNT": "-1"}],
 )
-def test_variables_that_no_job_has_are_refused_by_name(wrong: dict[str, str]) -> None:
+def test_impossible_job_variables_are_refused_by_name(wrong: dict[str, str]) -> None:
     variables = {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1", **wrong}
 
     with pytest.raises(UserError, match=next(iter(wrong))):
         Away({}).allocation(SITE, variables)
 
 
-def test_switches_that_nobody_tells_are_not_known() -> None:
+def test_unreported_switches_are_unknown() -> None:
     found = Away({}).allocation(SITE, {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1"})
 
     assert found is not None
     assert found.switches is None
 
 
-def test_lists_of_nodes_are_unfolded_and_folded() -> None:
+def test_node_lists_are_expanded_and_compressed() -> None:
     assert allocation.names_of("n[01-03],m", "a test") == ("m", "n01", "n02", "n03")
     assert allocation.folded(("n1", "n2", "n4")) == "n[1-2,4]"
 
@@ -97,15 +97,15 @@ def test_lists_of_nodes_are_unfolded_and_folded() -> None:
         ",".join(f"n[{i}-{i + 99999}]" for i in range(3)),
     ],
 )
-def test_a_list_of_millions_of_nodes_is_not_unfolded(text: str) -> None:
+def test_a_list_of_millions_of_nodes_is_not_expanded(text: str) -> None:
     with pytest.raises(UserError, match="more than 200,000 nodes"):
         allocation.names_of(text, "a test")
 
 
-def test_a_long_list_that_a_job_can_have_is_taken() -> None:
+def test_a_plausible_long_node_list_is_accepted() -> None:
     assert len(allocation.names_of("n[1-9000/3],rack[1-10]-[01-20],m[3,5-6]", "a test")) == 3203
 
 
-def test_what_is_no_list_of_nodes_is_refused() -> None:
+def test_an_invalid_node_list_is_refused() -> None:
     with pytest.raises(UserError, match="a test"):
         allocation.names_of("n[1-", "a test")

@@ -19,14 +19,14 @@ from haloscope.sites.schedulers import asking
 pytestmark = pytest.mark.lab
 
 
-def test_a_lab_is_a_site_that_slurm_agrees_with(lab: RunningLab) -> None:
+def test_a_lab_site_file_agrees_with_slurm(lab: RunningLab) -> None:
     site = site_file.find("lab")
 
     assert [*detect.disagreements(site)] == []
     assert (site.used.nodes, site.used.cores, site.mpi) == (4, 2, "pmix")
 
 
-def test_a_site_is_written_once_and_never_over_a_users_file(
+def test_a_site_file_is_never_overwritten(
     lab: RunningLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -51,9 +51,7 @@ def test_a_site_is_written_once_and_never_over_a_users_file(
         ({"name": "labs"}, "'labs'"),
     ],
 )
-def test_what_no_longer_holds_is_named(
-    lab: RunningLab, changes: dict[str, object], said: str
-) -> None:
+def test_outdated_values_are_named(lab: RunningLab, changes: dict[str, object], said: str) -> None:
     site = site_file.find("lab")
     partition = site.used.model_copy(update=changes)
     changed = site.model_copy(update={"partitions": (partition,), "partition": partition.name})
@@ -69,7 +67,7 @@ def test_an_account_that_slurm_refuses_is_named(lab: RunningLab) -> None:
     assert "sbatch --test-only" in problem.where
 
 
-def test_where_no_slurm_answers_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_slurm_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("sinfo") is None:
         pytest.skip("no sinfo in PATH: apt install slurm-wlm")
     monkeypatch.setattr(asking, "ANSWER_S", 1.0)  # it looks for a configuration for a minute

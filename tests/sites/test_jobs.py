@@ -41,5 +41,5 @@ class Says(Slurm):
         ("away", True),  # a controller that is restarted ends no job
     ],
 )
-def test_a_job_has_its_nodes_while_it_is_at_work(said: str, has: bool) -> None:
+def test_an_active_job_has_its_nodes(said: str, has: bool) -> None:
     assert Batch(Says({"says": said})).has_its_nodes("7", 1) is has

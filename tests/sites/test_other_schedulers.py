@@ -106,7 +106,7 @@ EXPECTED = {
 }
 
 
-def test_the_script_asks_for_whole_nodes_in_the_batch_systems_own_words(known: str) -> None:
+def test_the_script_requests_whole_nodes_in_the_syntax_of_the_batch_system(known: str) -> None:
     far = site(known)
     end = ".far" if known == "pbs" else ""
     job = replace(JOB, after=f"7{end}", behind=f"8{end}")
@@ -143,7 +143,7 @@ def test_a_job_is_followed_from_its_wait_to_its_end(known: str, fake: Path) -> N
     assert scheduler.states(["99999"])["99999"].state == "GONE"
 
 
-def test_no_and_no_answer_are_told_apart(known: str, fake: Path) -> None:
+def test_a_refusal_and_a_missing_answer_are_distinguished(known: str, fake: Path) -> None:
     scheduler = schedulers.of(site(known))
     scheduler.require_queue("short")
     with pytest.raises(RefusedError, match="long"):
@@ -158,7 +158,7 @@ def test_no_and_no_answer_are_told_apart(known: str, fake: Path) -> None:
     assert Batch(scheduler).has_its_nodes("100", 0)  # nobody says that it has not
 
 
-def test_a_site_file_is_checked_for_what_can_be_asked(
+def test_a_site_file_is_checked_against_the_batch_system(
     known: str, fake: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(fake)
@@ -176,7 +176,7 @@ def test_a_site_file_is_checked_for_what_can_be_asked(
     assert "no answer: Connection refused" in capsys.readouterr().err
 
 
-def test_where_there_is_no_slurm_it_is_said_how_a_site_file_is_made(
+def test_without_slurm_the_error_explains_how_to_write_a_site_file(
     known: str, fake: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(fake.parent / "bin"))
@@ -186,7 +186,7 @@ def test_where_there_is_no_slurm_it_is_said_how_a_site_file_is_made(
     assert f'scheduler = "{known}"' in capsys.readouterr().err
 
 
-def test_when_a_job_would_begin_is_not_made_up(known: str) -> None:
+def test_an_unknown_start_time_is_not_invented(known: str) -> None:
     assert not re.search(r"\d", schedulers.of(site(known)).tested(Path("job.sh")))
 
 
@@ -200,9 +200,7 @@ def environment(known: str, folder: Path, nodes: list[str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("known", ["pbs", "lsf"])
-def test_a_job_has_the_nodes_of_its_file_each_once_and_in_their_order(
-    known: str, tmp_path: Path
-) -> None:
+def test_a_job_has_the_unique_nodes_of_its_file_in_order(known: str, tmp_path: Path) -> None:
     far = site(known)
     variables = environment(known, tmp_path, ["n7.far", "n2.far"])
 
@@ -233,7 +231,7 @@ def test_lsf_may_name_its_hosts_in_a_variable() -> None:
 @pytest.mark.parametrize(
     "slots", [["batch3", *["n1"] * 2, *["n2"] * 2], [*["n1"] * 2, *["n2"] * 2]]
 )
-def test_with_jsrun_a_job_has_its_compute_nodes_alone(
+def test_with_jsrun_a_job_has_only_compute_nodes(
     slots: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = far_site.site("lsf", "jsrun")
@@ -249,7 +247,7 @@ def test_with_jsrun_a_job_has_its_compute_nodes_alone(
     assert "compute node" in caught.value.problems[0].remedy
 
 
-def test_with_jsrun_lsf_is_asked_for_whole_nodes_by_their_number() -> None:
+def test_with_jsrun_lsf_requests_whole_nodes_by_count() -> None:
     options = schedulers.of(site("lsf")).options(far_site.site("lsf", "jsrun"), JOB)
 
     assert "-nnodes 2" in options
@@ -275,7 +273,7 @@ def test_a_launcher_of_another_batch_system_is_refused(
 
 @pytest.mark.parametrize("known", ["pbs", "lsf"])
 @pytest.mark.parametrize("wrong", [[], ["--help"], ["n1;x"], ["n1", "a/b"]])
-def test_lists_that_no_job_has_are_refused_by_name(
+def test_impossible_node_lists_are_refused_by_name(
     known: str, wrong: list[str], tmp_path: Path
 ) -> None:
     far, where = site(known), "PBS_NODEFILE" if known == "pbs" else "LSB_DJOB_HOSTFILE"
@@ -288,7 +286,7 @@ def test_lists_that_no_job_has_are_refused_by_name(
 
 
 @pytest.mark.parametrize("known", ["flux"])
-def test_a_job_of_flux_asks_its_own_flux(
+def test_a_flux_job_queries_its_own_instance(
     known: str, fake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = site("flux")
@@ -308,7 +306,7 @@ def test_a_job_of_flux_asks_its_own_flux(
     [("F", 0, "COMPLETED"), ("F", 1, "FAILED"), ("F", -29, "TIMEOUT"), ("F", 271, "CANCELLED"),
      ("F", None, "CANCELLED"), ("E", None, "COMPLETING"), ("H", None, "PENDING")],
 )  # fmt: skip
-def test_letters_of_qstat_are_states(
+def test_qstat_letters_are_mapped_to_states(
     letter: str, status: int | None, state: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = "" if status is None else f', "Exit_status": {status}'
@@ -318,7 +316,7 @@ def test_letters_of_qstat_are_states(
     assert Pbs().states(["7.far"])["7.far"].state == state
 
 
-def test_pbs_without_a_history_is_asked_for_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pbs_without_a_job_history_uses_current_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     def output(_: Pbs, *words: str) -> str:
         if "-x" in words:
             raise RefusedError("qselect: Server is not configured to keep a history of jobs")
@@ -330,7 +328,7 @@ def test_pbs_without_a_history_is_asked_for_what_it_has(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("known", ["pbs", "lsf"])
-def test_our_script_is_submitted_as_it_is_and_cancelled(known: str, fake: Path) -> None:
+def test_the_script_is_submitted_unchanged_and_cancelled(known: str, fake: Path) -> None:
     far = site(known)
     scheduler, path = schedulers.of(far), fake.parent / "our job.sh"
     text = script(scheduler, far, replace(JOB, log=fake / "log"), fake)
@@ -348,7 +346,7 @@ def test_our_script_is_submitted_as_it_is_and_cancelled(known: str, fake: Path) 
     Batch(scheduler).cancel([job])  # it has ended
 
 
-def test_a_submission_without_an_answer_is_looked_for_and_not_repeated(
+def test_a_submission_without_an_answer_is_searched_for_and_not_repeated(
     known: str, fake: Path
 ) -> None:
     far = site(known)
@@ -362,9 +360,7 @@ def test_a_submission_without_an_answer_is_looked_for_and_not_repeated(
     assert [one.stem for one in fake.glob("[0-9]*.json")] == [job.partition(".")[0]]
 
 
-def test_a_job_that_is_refused_is_refused_in_the_batch_systems_words(
-    known: str, fake: Path
-) -> None:
+def test_a_refused_job_quotes_the_batch_system(known: str, fake: Path) -> None:
     far = site(known)
     scheduler, path = schedulers.of(far), fake.parent / "job.sh"
     head = "".join(f"{scheduler.directive} {one}\n" for one in scheduler.options(far, JOB))
@@ -375,7 +371,7 @@ def test_a_job_that_is_refused_is_refused_in_the_batch_systems_words(
 
 
 @pytest.mark.parametrize("known", ["pbs", "lsf"])
-def test_where_there_is_no_such_command_it_is_named(
+def test_a_missing_batch_command_is_named(
     known: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")

@@ -55,7 +55,7 @@ def site(**changes: object) -> BatchSite:
     )
 
 
-def test_partitions_have_their_nodes_times_and_most_nodes_of_a_job() -> None:
+def test_partitions_have_nodes_time_limits_and_maximum_job_size() -> None:
     found, default = detect._partitions(Says({}))
 
     assert default == "short"
@@ -98,7 +98,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, **more: str) -> None:
         (None, "'stampede2'"),  # Slurm's name of the cluster
     ],
 )
-def test_no_site_is_written_that_could_not_be_named(
+def test_a_site_with_an_invalid_name_is_not_written(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -114,7 +114,7 @@ def test_no_site_is_written_that_could_not_be_named(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_controller_that_goes_away_while_a_site_is_checked_is_told(
+def test_a_controller_lost_during_a_site_check_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answering(monkeypatch)
@@ -123,7 +123,7 @@ def test_a_controller_that_goes_away_while_a_site_is_checked_is_told(
         [*detect.disagreements(site())]
 
 
-def test_a_place_has_no_more_nodes_than_a_job_gets(tmp_path: Path) -> None:
+def test_a_site_has_at_most_the_nodes_of_a_job(tmp_path: Path) -> None:
     bench = Workbench({}, (), ())
 
     def there(**changes: object) -> tuple[int, str]:
@@ -137,7 +137,7 @@ def test_a_place_has_no_more_nodes_than_a_job_gets(tmp_path: Path) -> None:
     assert there(max_nodes=1)[0] == 1
 
 
-def test_simulated_cases_get_no_more_nodes_either(
+def test_simulated_cases_have_the_same_node_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -147,7 +147,7 @@ def test_simulated_cases_get_no_more_nodes_either(
         places.place("stampede2", via=Via("far", 5))
 
 
-def test_a_file_is_shown_by_its_own_path(
+def test_a_file_is_displayed_with_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -158,7 +158,7 @@ def test_a_file_is_shown_by_its_own_path(
     assert "; other/far.toml" in capsys.readouterr().out
 
 
-def test_what_a_site_file_says_is_shown(
+def test_the_content_of_a_site_file_is_displayed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -198,7 +198,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return conf
 
 
-def test_a_site_detected_in_a_cluster_in_a_box_says_that_its_nodes_share_cores(
+def test_a_site_detected_in_a_virtual_cluster_reports_shared_cores(
     box: str, tmp_path: Path
 ) -> None:
     (tmp_path / "way").symlink_to(tmp_path)
@@ -210,7 +210,7 @@ def test_a_site_detected_in_a_cluster_in_a_box_says_that_its_nodes_share_cores(
 
 
 @pytest.mark.parametrize(("shared", "said"), [(None, "no value"), (8, "8"), (2, None)])
-def test_a_site_file_that_hides_shared_cores_is_told(
+def test_a_site_file_that_omits_shared_cores_is_reported(
     box: str, shared: int | None, said: str | None
 ) -> None:
     found = detect.detected("mine", {"SLURM_CONF": box})

@@ -40,13 +40,13 @@ def refused(path: Path) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
-def test_a_site_is_called_as_its_file(tmp_path: Path) -> None:
+def test_a_site_is_named_after_its_file(tmp_path: Path) -> None:
     site = site_file.load(written(tmp_path, GOOD))
 
     assert (site.name, site.used.cores, site.used.max_minutes) == ("taki", 16, 30)
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_a_written_site_file_is_read_back(tmp_path: Path) -> None:
     site = site_file.load(written(tmp_path, GOOD + "\n[environment]\nSLURM_CONF = '/etc/x'\n"))
 
     site_file.write(site, tmp_path / "sites" / "taki.toml")
@@ -54,7 +54,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert site_file.load(tmp_path / "sites" / "taki.toml") == site
 
 
-def test_a_users_file_is_found_by_its_name_and_others_are_not(
+def test_a_user_file_is_found_by_name_and_others_are_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -114,7 +114,7 @@ def test_a_users_file_is_found_by_its_name_and_others_are_not(
         ('source = "sinfo"', 'name = "x"\nsource = "s"', "name: .*'taki'", "remove"),
     ],
 )
-def test_what_is_wrong_is_named_with_what_may_be(
+def test_an_invalid_value_is_named_with_the_allowed_ones(
     tmp_path: Path, old: str, new: str, what: str, remedy: str
 ) -> None:
     said = refused(written(tmp_path, GOOD.replace(old, new)))
@@ -122,13 +122,13 @@ def test_what_is_wrong_is_named_with_what_may_be(
     assert any(re.search(f"taki.toml: .*{what}", line) and remedy in line for line in said), said
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     text = GOOD.replace("cores = 16", "cores = -1").replace('mpi = "pmix"', "mpi = 3")
 
     assert len(refused(written(tmp_path, text))) == 2
 
 
-def test_names_that_clusters_have_are_taken(tmp_path: Path) -> None:
+def test_common_cluster_names_are_accepted(tmp_path: Path) -> None:
     more = 'modules = ["gcc/12.2.0", "openmpi/4.1.5-gcc_12", "intel@2021+x", "PrgEnv-gnu"]'
     more += '\nconstraint = "[rack1|rack2]&gpu*2"\naccount = "m1234.p-x"'
     site = site_file.load(written(tmp_path, GOOD.replace("[[part", f"{more}\n\n[[part")))
@@ -146,7 +146,7 @@ def test_names_that_clusters_have_are_taken(tmp_path: Path) -> None:
         ("", []),
     ],
 )
-def test_a_sites_demand_for_memory_and_tasks_is_asked_for(
+def test_memory_and_task_options_of_a_site_are_requested(
     tmp_path: Path, line: str, options: list[str]
 ) -> None:
     site = site_file.load(written(tmp_path, GOOD.replace("[[part", f"{line}\n[[part")))

@@ -25,7 +25,7 @@ from haloscope.sites.schedulers.slurm import Slurm
         ("UNLIMITED", None),
     ],
 )
-def test_times_are_slurms(text: str, minutes: int | None) -> None:
+def test_times_use_the_slurm_format(text: str, minutes: int | None) -> None:
     assert slurm.minutes(text) == minutes
 
 
@@ -38,11 +38,11 @@ def test_times_are_slurms(text: str, minutes: int | None) -> None:
         ("SomethingNew", "SomethingNew"),
     ],
 )
-def test_why_a_job_waits_is_said_in_words(reason: str, words: str) -> None:
+def test_the_reason_a_job_waits_is_described(reason: str, words: str) -> None:
     assert slurm.in_words(reason) == words
 
 
-def test_a_line_of_scontrol_has_values_with_blanks() -> None:
+def test_an_scontrol_line_may_have_values_with_spaces() -> None:
     line = "JobId=7 JobName=a b Comment=haloscope 1 Reason=None Command=(null)\n"
 
     assert slurm.settings(line) == [
@@ -56,17 +56,17 @@ def test_a_line_of_scontrol_has_values_with_blanks() -> None:
     ]
 
 
-def test_lines_with_other_fields_are_no_rows() -> None:
+def test_lines_with_other_fields_are_ignored() -> None:
     assert slurm.rows("7|a\n\nwarning: slow\n8|b|c\n9|\n", 2) == [["7", "a"], ["9", ""]]
 
 
-def test_kinds_of_mpi_are_indented() -> None:
+def test_mpi_types_are_the_indented_lines() -> None:
     said = "MPI plugin types are...\n\tnone\n\tpmix\nspecific pmix plugin versions: pmix_v4\n"
 
     assert slurm.mpi_kinds(said) == ["none", "pmix"]
 
 
-def test_kinds_of_mpi_of_older_slurms_are_messages() -> None:
+def test_mpi_types_of_older_slurm_versions_are_parsed() -> None:
     said = "srun: MPI types are...\nsrun: none\nsrun: pmix\nsrun: pmi2\n"
 
     assert slurm.mpi_kinds(said) == ["none", "pmix", "pmi2"]
@@ -83,9 +83,7 @@ def own_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_users_variables_are_not_passed_on(
-    own_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_user_variables_are_not_passed_on(own_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SBATCH_PARTITION", "SLURM_JOB_ID", "SQUEUE_FORMAT"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("SLURM_CONF", "/etc/mine")
@@ -98,7 +96,7 @@ def test_the_users_variables_are_not_passed_on(
     assert Slurm({}).overriding({"SBATCH_QOS": "a", "SLURM_X": "b"}) == ["SBATCH_QOS"]
 
 
-def test_a_no_and_no_answer_are_told_apart(own_path: Path) -> None:
+def test_a_refusal_and_a_missing_answer_are_distinguished(own_path: Path) -> None:
     program(own_path, "echo 'error: Invalid partition name' >&2; exit 1")
     with pytest.raises(RefusedError, match="Invalid partition"):
         Slurm({}).output("squeue")
@@ -108,7 +106,7 @@ def test_a_no_and_no_answer_are_told_apart(own_path: Path) -> None:
         Slurm({}).output("squeue")
 
 
-def test_a_launch_that_never_began_is_told_from_one_that_failed() -> None:
+def test_a_launch_that_never_started_is_distinguished_from_a_failed_one() -> None:
     assert slurm.never_began("srun: error: Unable to create step for job 4: Try again later")
     assert slurm.never_began(
         "srun: error: Unable to confirm allocation for job 4: Connection reset"
@@ -116,7 +114,7 @@ def test_a_launch_that_never_began_is_told_from_one_that_failed() -> None:
     assert not slurm.never_began("srun: error: lab1: task 0: Exited with exit code 1")
 
 
-def test_a_command_that_does_not_answer_is_given_up(
+def test_a_command_that_does_not_respond_times_out(
     own_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "ANSWER_S", 0.2)
@@ -129,7 +127,7 @@ def test_a_command_that_does_not_answer_is_given_up(
 @pytest.mark.parametrize(
     "accounting", ["echo 'Slurm accounting storage is disabled' >&2; exit 1", "exit 0"]
 )
-def test_a_job_that_nobody_knows_any_more_is_over(own_path: Path, accounting: str) -> None:
+def test_a_forgotten_job_is_over(own_path: Path, accounting: str) -> None:
     """The controller has forgotten it, and there is no accounting, or none of this job."""
     program(own_path, "echo '8|RUNNING|N/A|n1|None'")
     program(own_path, "echo 'slurm_load_jobs error: Invalid job id' >&2; exit 1", "scontrol")
@@ -141,7 +139,7 @@ def test_a_job_that_nobody_knows_any_more_is_over(own_path: Path, accounting: st
     assert (states["8"].state, states["8"].over) == ("RUNNING", False)
 
 
-def test_where_there_is_no_slurm_it_is_said(own_path: Path) -> None:
+def test_a_missing_slurm_is_reported(own_path: Path) -> None:
     with pytest.raises(UserError, match="login node"):
         Slurm({}).output("sbatchx")
 

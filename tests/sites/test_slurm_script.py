@@ -82,11 +82,11 @@ def written(site: BatchSite) -> str:
     return script(Slurm(site.environment), site, JOB, Path("/home/me here"))
 
 
-def test_a_script_asks_for_all_that_a_site_file_says() -> None:
+def test_a_script_requests_everything_in_the_site_file() -> None:
     assert written(SITE) == WHOLE
 
 
-def test_a_log_lies_where_it_is_said_whatever_its_folder_is_called() -> None:
+def test_a_log_has_its_documented_path_for_any_folder_name() -> None:
     """As sbatch takes its lines apart: by quotes; %j would be the job's id."""
     job = replace(JOB, log=Path("/R/it's a 50%jump/1.log"))
 
@@ -110,7 +110,7 @@ module load {{ modules | join(" ") }}
 """
 
 
-def test_a_users_own_template_has_every_variable(tmp_path: Path) -> None:
+def test_a_user_template_can_use_every_variable(tmp_path: Path) -> None:
     """What ours has stands in it, in the user's order, with what the user adds."""
     (tmp_path / "job.jinja").write_text(TEMPLATE)
 
@@ -138,9 +138,7 @@ def test_a_users_own_template_has_every_variable(tmp_path: Path) -> None:
     ("text", "said"),
     [("{{ partition }}", "'partition' is undefined"), ("{% for %}", "Expected an expression")],
 )
-def test_a_template_that_is_none_is_refused_by_its_site(
-    tmp_path: Path, text: str, said: str
-) -> None:
+def test_an_invalid_template_is_refused_with_its_site(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "job.jinja").write_text(text)
     own = SITE.model_copy(update={"template": str(tmp_path / "job.jinja")})
 

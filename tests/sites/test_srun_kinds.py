@@ -30,7 +30,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state"
 
 
-def test_a_kind_that_is_listed_and_cant_be_loaded_is_not_usable(slurm: Path) -> None:
+def test_a_listed_kind_that_cannot_be_loaded_is_not_usable(slurm: Path) -> None:
     kinds = srun_kinds.asked(Slurm({}))
 
     assert kinds.listed == ("pmix", "none", "cray_shasta", "pmi2", "pmix_v4")
@@ -73,7 +73,7 @@ def test_a_kind_that_is_listed_and_cant_be_loaded_is_not_usable(slurm: Path) -> 
         ({"versions": "pmix_v5", "default": "pmix_v5"}, "srun", "pmi2"),
     ],
 )
-def test_a_site_is_detected_with_a_kind_that_works(
+def test_a_site_is_detected_with_a_working_kind(
     slurm: Path, files: dict[str, str], launcher: str, mpi: str | None
 ) -> None:
     for name, text in files.items():
@@ -86,7 +86,7 @@ def test_a_site_is_detected_with_a_kind_that_works(
     assert site_file.load(Path("sites/here.toml")) == site
 
 
-def test_detect_and_check_name_a_kind_that_cant_be_loaded(
+def test_detect_and_check_name_a_kind_that_cannot_be_loaded(
     slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["site", "detect", "--name", "here"]) == 0
@@ -103,9 +103,7 @@ def test_detect_and_check_name_a_kind_that_cant_be_loaded(
 
 
 @pytest.mark.parametrize(("mpi", "problems"), [("pmix_v4", 1), ("pmix_v9", 1), ("none", 0)])
-def test_a_kind_of_a_site_file_is_tried_whichever_it_is(
-    slurm: Path, mpi: str, problems: int
-) -> None:
+def test_the_kind_in_a_site_file_is_always_tested(slurm: Path, mpi: str, problems: int) -> None:
     assert main(["site", "detect", "--name", "here"]) == 0
     path = Path("sites/here.toml")
     path.write_text(path.read_text().replace('mpi = "pmi2"', f'mpi = "{mpi}"'))
@@ -126,7 +124,7 @@ def test_a_kind_of_a_site_file_is_tried_whichever_it_is(
         ("srun: error: Unable to allocate resources: Invalid account\n", None),
     ],
 )
-def test_why_a_kind_cannot_be_used_is_found_in_the_words_of_each_slurm(
+def test_the_reason_for_an_unusable_kind_is_found_for_each_slurm(
     said: str, why: str | None
 ) -> None:
     assert srun_kinds.cause(said) == why

@@ -18,7 +18,7 @@ def total(study: Study, machine: Machine, studies: int) -> Outcome:
     )
 
 
-def test_the_same_thing_twice_is_hardly_ever_called_different() -> None:
+def test_identical_samples_are_rarely_called_different() -> None:
     """With drift, launches that follow one another alike, and slow ones, in random order."""
     found = total(Study(), Machine(), 2)
     assert found.comparisons == 400
@@ -26,25 +26,25 @@ def test_the_same_thing_twice_is_hardly_ever_called_different() -> None:
     assert found.raw <= 0.10 * found.comparisons
 
 
-def test_nor_on_a_machine_that_is_far_from_quiet() -> None:
+def test_identical_samples_on_a_noisy_machine_are_rarely_called_different() -> None:
     loud = Machine(drift=0.3, wander=0.2, memory=0.95, launch=0.1, slow_share=0.3, slow=2.0)
     found = total(Study(cases=10, points=20), loud, 1)
     assert found.comparisons == 200
     assert found.called <= 0.05 * found.comparisons
 
 
-def test_a_real_difference_is_seen() -> None:
+def test_a_real_difference_is_detected() -> None:
     found = total(Study(cases=4, effect=0.2), Machine(), 1)
     assert found.called > 0.8 * found.comparisons
 
 
-def test_repetitions_taken_for_launches_would_call_much_different() -> None:
+def test_repetitions_treated_as_launches_would_give_false_positives() -> None:
     """Why the launch is the unit of replication."""
     found = total(Study(cases=1, points=8, repetitions=10, unit="repetition"), Machine(), 3)
     assert found.called > 0.2 * found.comparisons
 
 
-def test_a_session_run_in_blocks_would_call_drift_a_difference() -> None:
+def test_launches_in_blocks_would_turn_drift_into_a_difference() -> None:
     """Why launches run in random order."""
     drifting = Machine(drift=0.6)
     blocks = total(Study(cases=1, order="blocks"), drifting, 2)
@@ -53,7 +53,7 @@ def test_a_session_run_in_blocks_would_call_drift_a_difference() -> None:
     assert mixed.called <= 0.05 * mixed.comparisons
 
 
-def test_with_too_few_launches_nothing_can_be_called() -> None:
+def test_with_too_few_launches_no_difference_is_reported() -> None:
     """5 and 5 launches give p = 2/252 at best: too large for 200 comparisons, however different."""
     comparison = compare([1.0, 1.1, 1.2, 1.3, 1.4], [2.0, 2.1, 2.2, 2.3, 2.4])
     assert comparison.p_value == comparison.attainable

@@ -33,7 +33,7 @@ def tried(usual: Iterable[int], more: Iterable[int]) -> list[Any]:
 @pytest.mark.parametrize("allocations", tried([2, 5], [3, 10, 20]))
 @pytest.mark.parametrize(("between", "launches"), [(0.05, 8), (0.05, 3), (0.2, 3)])
 @pytest.mark.parametrize("skewed", [False, True])
-def test_intervals_over_allocations_cover_as_often_as_they_say(
+def test_intervals_over_allocations_have_nominal_coverage(
     allocations: int, between: float, launches: int, skewed: bool
 ) -> None:
     """And intervals over all launches, as if they were one sample, far less often."""
@@ -48,7 +48,7 @@ def test_intervals_over_allocations_cover_as_often_as_they_say(
     assert together < 0.85
 
 
-def test_the_interval_is_students_over_medians_in_logarithms() -> None:
+def test_the_interval_is_student_t_over_log_medians() -> None:
     allocations = {"a": [1.0, 2.0, 9.0], "b": [4.0], "c": [3.0, 5.0]}
     logs = [log(2), log(4), log(4)]
 
@@ -62,7 +62,7 @@ def test_the_interval_is_students_over_medians_in_logarithms() -> None:
     assert (found.n, found.allocations, found.method) == (6, 3, "interval over allocations")
 
 
-def test_one_allocation_has_the_interval_of_its_launches_and_says_so() -> None:
+def test_one_allocation_uses_its_launch_interval_with_a_note() -> None:
     sample = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 
     found = typical_over({"a": sample})
@@ -71,7 +71,7 @@ def test_one_allocation_has_the_interval_of_its_launches_and_says_so() -> None:
     assert (found.value, found.low, found.high, found.method) == (3.5, 1.0, 6.0, "rank interval")
 
 
-def test_what_has_no_logarithm_is_refused() -> None:
+def test_values_without_a_logarithm_are_refused() -> None:
     wrongs: list[Drawn] = [{}, {"a": [1.0, 0.0]}, {"a": [-1.0]}, {"a": []}]
     for wrong in wrongs:
         with pytest.raises(ValueError):
@@ -80,7 +80,7 @@ def test_what_has_no_logarithm_is_refused() -> None:
         components({"a": [1.0, 2.0]})
 
 
-def test_components_are_those_that_were_put_in() -> None:
+def test_variance_components_are_recovered() -> None:
     generator = np.random.default_rng(5)
 
     found = components(drawn(generator, allocations=2000, between=0.06, within=0.03))
@@ -92,7 +92,7 @@ def test_components_are_those_that_were_put_in() -> None:
     assert single.between == pytest.approx(0.06, rel=0.05) and single.within is None
 
 
-def test_components_of_unequal_groups() -> None:
+def test_variance_components_of_unequal_groups_are_recovered() -> None:
     generator = np.random.default_rng(6)
 
     def between() -> float:
@@ -105,14 +105,14 @@ def test_components_of_unequal_groups() -> None:
     assert sqrt(fmean(between() ** 2 for _ in range(TRIES))) == pytest.approx(0.2, rel=0.06)
 
 
-def test_launches_count_by_the_variance_of_their_median() -> None:
+def test_launches_are_weighted_by_the_variance_of_their_median() -> None:
     """Of four launches at exp(m +- d) in allocations at m = +-d, pi/2 4/3 d^2 / 4 < 5/3 d^2."""
     values = {str(m): [exp(0.1 * (m + sign)) for sign in (1, 1, -1, -1)] for m in (1, -1)}
 
     assert level_to_repeat(values, 0.02) == "allocation"
 
 
-def test_another_allocation_is_wanted_where_launches_can_not_help() -> None:
+def test_another_allocation_is_needed_if_launches_cannot_help() -> None:
     generator = np.random.default_rng(7)
     steady = drawn(generator, allocations=4, between=0.1, within=0.001)
     noisy = drawn(generator, allocations=4, between=0.0, within=0.1)
@@ -148,7 +148,7 @@ def test_settings_are_compared_within_allocations() -> None:
     assert compare(pooled(side), pooled(other)).p_value > 0.05
 
 
-def test_settings_of_different_allocations_are_compared_between_them() -> None:
+def test_settings_in_different_allocations_are_compared_between_them() -> None:
     generator = np.random.default_rng(9)
 
     def pair() -> tuple[Drawn, Drawn]:
@@ -164,7 +164,7 @@ def test_settings_of_different_allocations_are_compared_between_them() -> None:
 
 
 @pytest.mark.parametrize("allocations", tried([3], [2, 4, 6]))
-def test_allocations_of_two_kinds_are_no_difference(allocations: int) -> None:
+def test_two_kinds_of_allocations_do_not_show_a_difference(allocations: int) -> None:
     """As nodes near each other and far apart are: by chance one side has those of one kind."""
     generator = np.random.default_rng(allocations)
 
@@ -179,7 +179,7 @@ def test_allocations_of_two_kinds_are_no_difference(allocations: int) -> None:
     assert {one.attainable for one in tries} == {2 / comb(2 * allocations, allocations)}
 
 
-def test_the_ratio_between_allocations_has_welchs_interval() -> None:
+def test_the_ratio_between_allocations_has_the_welch_interval() -> None:
     first, second = {"a": [1.0, 9.0, 2.0], "b": [3.0], "c": [2.5]}, {"a": [1.0], "b": [1.2]}
     logs = [[log(2), log(3), log(2.5)], [log(1.0), log(1.2)]]
     test = scipy_stats.ttest_ind(*logs, equal_var=False)
@@ -194,7 +194,7 @@ def test_the_ratio_between_allocations_has_welchs_interval() -> None:
 
 
 @pytest.mark.parametrize("names", [("a", "a"), ("a", "b")])
-def test_one_allocation_a_side_is_compared_by_launches_only_where_it_is_the_same(
+def test_single_allocations_are_compared_by_launches_only_if_identical(
     names: tuple[str, str],
 ) -> None:
     first, second = (
@@ -210,14 +210,14 @@ def test_one_allocation_a_side_is_compared_by_launches_only_where_it_is_the_same
     assert apart.ratio is not None and (apart.ratio.low, apart.ratio.high) == (None, None)
 
 
-def test_one_allocation_a_side_compares_their_launches() -> None:
+def test_single_allocations_compare_their_launches() -> None:
     first, second = {"a": [1.0, 1.1, 1.2]}, {"a": [2.0, 2.1, 2.2]}
 
     assert compare_over(first, second) == compare(first["a"], second["a"])
     assert median(first["a"]) == 1.1
 
 
-def test_equal_medians_everywhere_are_no_difference() -> None:
+def test_equal_medians_show_no_difference() -> None:
     alike = {str(number): [2.0, 2.0] for number in range(3)}
 
     found = compare_over(alike, alike)
@@ -235,7 +235,7 @@ def test_equal_medians_everywhere_are_no_difference() -> None:
         ({"c": [2.0], "d": [2.0]}, False),
     ],
 )
-def test_medians_that_are_equal_on_each_side_decide_nothing(
+def test_equal_medians_within_each_side_are_undecided(
     first: dict[str, list[float]], apart: bool
 ) -> None:
     found = compare_over(first, {"c": [1.0], "d": [1.0]}, apart=apart)

@@ -16,20 +16,20 @@ RULE = Rule(half_width=0.02, fewest=7, most=30)
 STEADY = [1.0, 1.001, 0.999]
 
 
-def test_a_first_allocation_has_enough_with_a_few_launches() -> None:
+def test_a_first_allocation_needs_only_a_few_launches() -> None:
     assert not enough_in([{"1": [1.0, 1.1]}], "1", RULE)
     assert enough_in([{"1": [1.0, 1.1, 1.2]}], "1", RULE)
 
 
-def test_a_new_allocation_has_none_yet() -> None:
+def test_a_new_allocation_needs_launches() -> None:
     assert not enough_in([{"1": STEADY}], "2", RULE)
 
 
-def test_where_allocations_scatter_another_launch_helps_no_more() -> None:
+def test_if_allocations_vary_more_launches_do_not_help() -> None:
     assert enough_in([{"1": STEADY, "2": [1.1 * one for one in STEADY]}], "2", RULE)
 
 
-def test_where_launches_scatter_more_of_them_are_made_to_a_bound() -> None:
+def test_if_launches_vary_more_are_made_up_to_a_limit() -> None:
     wild = [1.0, 1.3, 0.8, 1.2, 0.9, 1.1]
     assert most_in_one(RULE) == 6
 
@@ -38,7 +38,7 @@ def test_where_launches_scatter_more_of_them_are_made_to_a_bound() -> None:
     assert enough_in([{"1": wild[:3], "2": wild}], "2", RULE)
 
 
-def test_every_time_of_a_case_has_to_have_enough() -> None:
+def test_every_time_of_a_case_must_have_enough_launches() -> None:
     wild = [1.0, 1.3, 0.8]
     between = {"1": STEADY, "2": [1.1 * one for one in STEADY]}
 
@@ -50,12 +50,12 @@ def spread(*shifts: float) -> dict[str, list[float]]:
     return {str(key): [shift * one for one in STEADY] for key, shift in enumerate(shifts)}
 
 
-def test_no_precision_is_reached_in_few_allocations() -> None:
+def test_no_precision_is_reached_with_few_allocations() -> None:
     assert decide_over([spread(*[1.0] * 4)], 1.0, RULE) == "go on"
     assert decide_over([spread(*[1.0] * 5)], 1.0, RULE) == "narrow"
 
 
-def test_an_interval_has_to_be_narrow_without_the_last_allocation_too() -> None:
+def test_an_interval_must_be_narrow_without_the_last_allocation_too() -> None:
     wide = [1.013, 0.987, 1.013, 0.987]  # of four +-2.4 %, with one in their middle +-1.6 %
 
     assert decide_over([spread(*wide, 1.0)], 1.0, RULE) == "go on"
@@ -63,13 +63,13 @@ def test_an_interval_has_to_be_narrow_without_the_last_allocation_too() -> None:
     assert decide_over([spread(1.0, 1.0, 1.001, 1.0, 1.04)], 1.0, RULE) == "go on"
 
 
-def test_every_time_of_a_case_has_to_be_narrow() -> None:
+def test_every_time_of_a_case_must_have_a_narrow_interval() -> None:
     wide = spread(1.0, 1.5, 0.7, 1.2, 0.9)
 
     assert decide_over([spread(*[1.0] * 5), wide], 1.0, RULE) == "go on"
 
 
-def test_launches_and_time_have_their_caps() -> None:
+def test_launches_and_time_are_limited() -> None:
     wide = spread(*(1.0 + key % 2 for key in range(10)))
 
     assert decide_over([wide], 1.0, RULE) == "count"
@@ -81,7 +81,7 @@ def test_launches_and_time_have_their_caps() -> None:
 @pytest.mark.parametrize(
     ("between", "within", "most_pooled"), [(0.03, 0.01, 0.5), (0.01, 0.02, 0.9)]
 )
-def test_intervals_that_were_stopped_at_hold_the_true_time(
+def test_intervals_after_stopping_have_nominal_coverage(
     between: float, within: float, most_pooled: float
 ) -> None:
     """Pooled launches stop in their first allocation, and are right about that one alone."""

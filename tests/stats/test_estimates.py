@@ -19,13 +19,13 @@ from haloscope.stats.estimates import (
 )
 
 
-def test_the_rank_interval_of_six_launches_is_their_range_and_says_its_confidence() -> None:
+def test_the_rank_interval_of_six_launches_is_their_range() -> None:
     estimate = median_interval([6.0, 1.0, 5.0, 2.0, 4.0, 3.0])
 
     assert estimate == Estimate(3.5, 1.0, 6.0, 6, "rank interval", 1 - 2 / 2**6)
 
 
-def test_the_rank_interval_of_twenty_launches_takes_the_6th_and_the_15th() -> None:
+def test_the_rank_interval_of_twenty_launches_uses_the_6th_and_15th() -> None:
     estimate = median_interval(list(range(1, 21)))
 
     assert (estimate.value, estimate.low, estimate.high) == (10.5, 6.0, 15.0)
@@ -34,7 +34,7 @@ def test_the_rank_interval_of_twenty_launches_takes_the_6th_and_the_15th() -> No
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
-def test_below_six_launches_the_interval_is_refused(n: int) -> None:
+def test_below_six_launches_no_interval_is_computed(n: int) -> None:
     assert median_interval([2.0] * n) == Estimate(2.0, None, None, n, "none", None)
 
 
@@ -45,7 +45,7 @@ def test_more_confidence_needs_more_launches() -> None:
     assert median_interval(eight, 0.99).confidence == 1 - 2 / 2**8
 
 
-def test_the_rank_interval_covers_the_median_as_often_as_it_says() -> None:
+def test_the_rank_interval_has_nominal_coverage() -> None:
     generator = np.random.default_rng(1)
     draws = generator.lognormal(0.0, 1.0, size=(3000, 12))
     estimates = [median_interval(list(draw)) for draw in draws]
@@ -62,7 +62,7 @@ def test_few_launches_have_a_range_and_one_has_none() -> None:
     assert typical([1.0] * 6).method == "rank interval"
 
 
-def test_the_mean_has_the_normal_interval_of_formula_9() -> None:
+def test_the_mean_uses_the_normal_interval_of_formula_9() -> None:
     estimate = mean_interval([1.0, 2.0, 3.0])
 
     assert estimate.value == 2.0
@@ -77,7 +77,7 @@ def test_samples_must_hold_finite_numbers() -> None:
             median_interval(sample)
 
 
-def test_a_ratio_of_medians_comes_out_the_same_for_the_same_seed() -> None:
+def test_a_ratio_of_medians_is_reproducible_with_a_seed() -> None:
     sample = [1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 13.0]
 
     first = ratio_of_medians(sample, sample, seed=7)
@@ -87,7 +87,7 @@ def test_a_ratio_of_medians_comes_out_the_same_for_the_same_seed() -> None:
     assert ratio_of_medians(sample, sample[:5]).method == "range"
 
 
-def test_a_ratios_interval_covers_about_as_often_as_it_says() -> None:
+def test_the_interval_of_a_ratio_has_nominal_coverage() -> None:
     generator = np.random.default_rng(2)
     draws = generator.lognormal(0.0, 0.1, size=(400, 2, 25))
     estimates = [ratio_of_medians(list(a), list(b), resamples=400) for a, b in draws]
@@ -96,14 +96,14 @@ def test_a_ratios_interval_covers_about_as_often_as_it_says() -> None:
     assert 0.91 <= covered <= 0.99
 
 
-def test_a_ratios_interval_leaves_out_one_part_in_forty_on_either_side() -> None:
+def test_the_interval_of_a_ratio_excludes_2_5_percent_per_side() -> None:
     # Of 25 launches drawn from 1..25 the median is k or less as often as 13 of 25 are: P(8) = 0.03.
     estimate = ratio_of_medians([float(k) for k in range(1, 26)], [1.0] * 25)
 
     assert (estimate.low, estimate.high) == (8.0, 18.0)
 
 
-def test_launches_far_outside_are_kept_and_named() -> None:
+def test_outlier_launches_are_kept_and_named() -> None:
     sample = [1.0, 1.1, 1.2, 1.1, 1.0, 1.2, 1.1, 9.0]
 
     estimate = typical(sample)
@@ -122,7 +122,7 @@ def test_fences_are_one_and_a_half_interquartile_ranges_outside_the_quartiles() 
     assert outliers([4.9, *middle, 25.1]) == (4.9, 25.1)
 
 
-def test_a_ratio_of_medians_says_how_many_times_as_fast() -> None:
+def test_a_ratio_of_medians_is_a_speedup() -> None:
     assert ratio_of_medians([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]) == Estimate(
         2.0, 2 / 3, 6.0, 3, "range"
     )
@@ -147,7 +147,7 @@ def test_an_estimate_in_another_unit_keeps_its_interval() -> None:
 @pytest.mark.parametrize(
     "values", [[7.0], [1.0, 2.0], [1.0, 2.0, 3.0], [8.0, 1.0, 2.0, 4.0], [2.0, 2.0, 1.0, 2.0, 3.0]]
 )
-def test_medians_of_resamples_come_as_often_as_all_ways_to_draw_say(values: list[float]) -> None:
+def test_resampled_medians_have_the_exact_distribution(values: list[float]) -> None:
     sample = [float(value) for value in values]
     ways = Counter(median(drawn) for drawn in product(sample, repeat=len(sample)))
 

@@ -26,7 +26,7 @@ def rows(table: Array) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("launches", [1, 10])
-def test_slow_first_repetitions_are_the_warmup(launches: int) -> None:
+def test_slow_initial_repetitions_are_warmup(launches: int) -> None:
     slow = np.where(np.arange(50) < 4, 1.4, 1.0)
     found = [warmup(rows(series(seed, launches, 50) * slow)) for seed in range(60)]
     assert all(one.repetitions >= 4 for one in found)
@@ -35,7 +35,7 @@ def test_slow_first_repetitions_are_the_warmup(launches: int) -> None:
 
 
 @pytest.mark.parametrize("launches", [1, 10])
-def test_steady_launches_lose_little(launches: int) -> None:
+def test_steady_launches_lose_few_repetitions(launches: int) -> None:
     found = [warmup(rows(series(seed, launches, 50))) for seed in range(60)]
     assert np.mean([one.repetitions for one in found]) < 5
     assert sum(one.settled for one in found) >= 57
@@ -49,7 +49,7 @@ def test_a_decaying_warmup_leaves_less_than_one_percent() -> None:
         assert decay[found.repetitions :].mean() < 1.01
 
 
-def test_series_that_drift_throughout_are_not_settled() -> None:
+def test_series_with_constant_drift_are_not_steady() -> None:
     drift = np.exp(0.2 * np.arange(60) / 60)
     for seed in range(20):
         found = warmup(rows(series(seed, 8, 60) * drift))
@@ -58,20 +58,20 @@ def test_series_that_drift_throughout_are_not_settled() -> None:
         assert found.drift.low > 1.01
 
 
-def test_a_short_drift_within_one_launch_is_not_settled() -> None:
+def test_a_short_drift_within_one_launch_is_not_steady() -> None:
     still_falling = np.exp(-0.02 * np.arange(40))
     found = warmup(rows(series(0, 1, 40, noise=0.005) * still_falling))
     assert not found.settled
     assert found.drift.low is None
 
 
-def test_the_spike_of_one_launch_is_no_warmup() -> None:
+def test_a_spike_in_one_launch_is_not_warmup() -> None:
     table = series(3, 5, 40)
     table[2, 10] *= 50
     assert warmup(rows(table)).repetitions < 10
 
 
-def test_nor_is_a_spike_where_there_is_one_launch_only() -> None:
+def test_a_spike_in_a_single_launch_is_not_warmup() -> None:
     cut = 0
     for seed in range(40):
         table = series(seed, 1, 60, noise=0.01)
@@ -80,7 +80,7 @@ def test_nor_is_a_spike_where_there_is_one_launch_only() -> None:
     assert cut <= 12
 
 
-def test_launches_of_different_speed_count_alike() -> None:
+def test_launches_of_different_speed_have_equal_weight() -> None:
     table = np.array([[1.0], [10.0], [100.0]]) * np.ones(40)
     table[1, :5] *= 1.4  # of the launch in the middle alone
     assert warmup(rows(table)).repetitions == 0
@@ -102,12 +102,12 @@ def test_launches_agree_on_the_warmup_of_short_series(repetitions: int) -> None:
     assert sum(one.repetitions == 0 for one in alike) >= 54
 
 
-def test_short_series_that_fall_to_their_end_are_not_settled() -> None:
+def test_short_series_that_decrease_to_their_end_are_not_steady() -> None:
     falling = np.array([1.5, 1.3, 1.1, 1.0])
     assert not warmup(rows(series(0, 10, 4, noise=0.005) * falling)).settled
 
 
-def test_a_launchs_time_is_the_median_of_what_is_steady() -> None:
+def test_the_time_of_a_launch_is_the_median_of_its_steady_part() -> None:
     warm = [[2.0, 1.8, 1.0, 1.001, 1.0]] * 6
     assert warmup(warm).repetitions == 2
     assert steady_medians(warm) == [1.0] * 6
@@ -127,7 +127,7 @@ def test_a_launchs_time_is_the_median_of_what_is_steady() -> None:
         ([], "equally many"),
     ],
 )
-def test_series_that_tell_nothing_are_refused(launches: list[list[float]], said: str) -> None:
+def test_uninformative_series_are_refused(launches: list[list[float]], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         warmup(launches)
 
@@ -136,7 +136,7 @@ STEADY = [1.0, 1.01, 0.99, 1.0, 1.01, 0.99, 1.0, 1.01, 0.99, 1.0, 1.0]
 WIDE = [1.0, 1.5, 0.7, 1.2, 0.9, 1.4, 0.8, 1.3, 1.1, 0.6, 1.0]
 
 
-def test_narrow_intervals_stop() -> None:
+def test_narrow_intervals_stop_a_case() -> None:
     found = decide([STEADY], 1.0, Rule(half_width=0.02))
     assert (found.stop, found.why) == (True, "narrow")
     assert found.half_width is not None
@@ -144,7 +144,7 @@ def test_narrow_intervals_stop() -> None:
     assert found.estimate.value == 1.0
 
 
-def test_narrow_once_is_not_enough() -> None:
+def test_one_narrow_interval_is_not_enough() -> None:
     """Nine launches are the first whose interval leaves out the extremes; with eight it is wide."""
     sample = [1.3, 0.7, *[1.0] * 8]
     rule = Rule(fewest=7)
@@ -154,14 +154,14 @@ def test_narrow_once_is_not_enough() -> None:
     assert nine.half_width == 0.0
 
 
-def test_few_launches_go_on_however_alike() -> None:
+def test_too_few_launches_continue_even_if_equal() -> None:
     assert decide([[1.0] * 9], 0.0, Rule(fewest=10)).why == "go on"
     assert decide([[1.0] * 10], 0.0, Rule(fewest=10)).why == "narrow"
     early = decide([[1.0] * 5], 0.0, Rule())
     assert (early.why, early.half_width, early.estimate.low) == ("go on", None, None)
 
 
-def test_the_cap_on_launches_is_named() -> None:
+def test_the_launch_limit_is_named() -> None:
     found = decide([WIDE], 1.0, Rule(half_width=0.01, most=11))
     assert (found.stop, found.why) == (True, "count")
     assert found.half_width is not None
@@ -169,21 +169,21 @@ def test_the_cap_on_launches_is_named() -> None:
     assert decide([WIDE], 1.0, Rule(half_width=0.01, most=12)).why == "go on"
 
 
-def test_the_cap_on_time_is_named_before_it_breaks() -> None:
+def test_the_time_limit_is_named_before_it_is_exceeded() -> None:
     rule = Rule(half_width=0.01, most_s=120.0)
     assert decide([WIDE], 111.0, rule).why == "time"  # eleven launches: the next would end at 121
     assert decide([WIDE], 109.0, rule).why == "go on"
     assert decide([[1.0]], 70.0, rule).why == "time"
 
 
-def test_every_point_must_be_narrow() -> None:
+def test_every_point_must_have_a_narrow_interval() -> None:
     found = decide([STEADY, WIDE, STEADY], 1.0, Rule())
     assert (found.why, found.widest) == ("go on", 1)
     assert found.estimate.value == 1.0
     assert decide([STEADY, STEADY], 1.0, Rule()).why == "narrow"
 
 
-def test_stopping_leaves_the_intervals_nearly_as_sure_as_they_say() -> None:
+def test_stopping_nearly_preserves_the_coverage_of_intervals() -> None:
     """Looking after every launch, over 150 settings; launches are skewed as real ones are."""
     rule = Rule(half_width=0.02, fewest=7, most=40)
     held = 0
@@ -204,7 +204,7 @@ def test_stopping_leaves_the_intervals_nearly_as_sure_as_they_say() -> None:
 @pytest.mark.parametrize(
     "samples", [[], [[]], [[1.0, 2.0], [1.0]], [[0.0]]], ids=["none", "empty", "unlike", "zero"]
 )
-def test_samples_that_decide_nothing_are_refused(samples: list[list[float]]) -> None:
+def test_samples_that_cannot_decide_are_refused(samples: list[list[float]]) -> None:
     with pytest.raises(ValueError, match="equally many|positive"):
         decide(samples, 0.0, Rule())
 
@@ -212,12 +212,12 @@ def test_samples_that_decide_nothing_are_refused(samples: list[list[float]]) -> 
 @pytest.mark.parametrize(
     "change", [{"half_width": 0.0}, {"half_width": 1.0}, {"fewest": 6}, {"fewest": 31}]
 )
-def test_rules_that_cannot_work_are_refused(change: dict[str, float]) -> None:
+def test_impossible_rules_are_refused(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="half width|at least 7 launches"):
         Rule(**change)  # type: ignore[arg-type]
 
 
-def test_samples_part_where_every_two_differ_round_by_round() -> None:
+def test_samples_separate_if_every_pair_differs_round_by_round() -> None:
     low, middle, high = (
         {k: value + k / 10 for k in range(6)} for value in (1.0, 1.01, 2.0)
     )  # fmt: skip

@@ -15,14 +15,14 @@ def drawn(launches: int, repetitions: int, between: float, seed: int = 1) -> lis
     return nested(np.random.default_rng(seed), launches, repetitions, between, "exponential")
 
 
-def test_five_repetitions_lie_beyond_a_percentile_or_it_is_refused() -> None:
+def test_a_percentile_needs_five_repetitions_beyond_it() -> None:
     assert (needed(0.95), needed(0.99), needed(0.5)) == (100, 500, 10)
     assert percentile(drawn(9, 11, 0.0), 0.95) is None
     assert percentile(drawn(10, 10, 0.0), 0.95) is not None
     assert percentile(drawn(10, 10, 0.0), 0.99) is None
 
 
-def test_it_is_the_geometric_mean_of_the_launches_own_percentiles() -> None:
+def test_a_percentile_is_the_geometric_mean_over_launches() -> None:
     """Of 101 values, at an even distance, the median-unbiased P95 lies at 96 + 4/15 of them."""
     one = np.arange(1.0, 102.0)
     launches = [list(scale * one) for scale in (1.0, 2.0, 4.0, 1.0, 2.0, 4.0)]
@@ -37,7 +37,7 @@ def test_it_is_the_geometric_mean_of_the_launches_own_percentiles() -> None:
     assert found.high == pytest.approx(found.value * np.exp(half), rel=1e-4)
 
 
-def test_few_launches_have_the_range_of_their_own_percentiles() -> None:
+def test_few_launches_have_the_range_of_their_percentiles() -> None:
     one = np.arange(1.0, 102.0)
     found = percentile([list(scale * one) for scale in (1.0, 1.0, 8.0)], 0.95)
 
@@ -50,7 +50,7 @@ def test_few_launches_have_the_range_of_their_own_percentiles() -> None:
 
 
 @pytest.mark.parametrize("short", [99, 12])
-def test_where_a_launch_has_too_few_for_its_own_there_is_a_value_without_interval(
+def test_launches_too_short_for_percentiles_give_a_value_without_interval(
     short: int,
 ) -> None:
     launches = [list(np.arange(1.0, 101.0)), *([list(np.arange(1.0, short + 1.0))] * 9)]
@@ -62,7 +62,7 @@ def test_where_a_launch_has_too_few_for_its_own_there_is_a_value_without_interva
     assert found.value == pytest.approx(np.quantile(every, 0.95, method="median_unbiased"))
 
 
-def test_times_of_nothing_have_no_logarithm_and_no_interval() -> None:
+def test_zero_times_have_no_logarithm_and_no_interval() -> None:
     found = percentile([[0.0] * 100] * 6, 0.95)
 
     assert found is not None
@@ -71,7 +71,7 @@ def test_times_of_nothing_have_no_logarithm_and_no_interval() -> None:
 
 @pytest.mark.parametrize("between", [0.0, 0.1, 0.3, 0.6])
 @pytest.mark.parametrize("launches", [10, 30])
-def test_the_interval_covers_as_often_as_it_says_however_far_launches_differ(
+def test_the_interval_has_nominal_coverage_for_any_launch_variation(
     launches: int, between: float
 ) -> None:
     """95 % of 400 experiments, three standard errors more or less.
@@ -86,6 +86,6 @@ def test_the_interval_covers_as_often_as_it_says_however_far_launches_differ(
 
 
 @pytest.mark.parametrize("share", [0.4, 1.0])
-def test_what_is_no_tail_is_refused(share: float) -> None:
+def test_an_invalid_percentile_is_refused(share: float) -> None:
     with pytest.raises(ValueError, match="a tail begins at"):
         percentile([[1.0]], share)

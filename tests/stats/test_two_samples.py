@@ -10,7 +10,7 @@ from scipy.stats import mannwhitneyu
 from haloscope.stats.two_samples import compare, holm
 
 
-def test_of_large_samples_the_normal_distribution_says_the_same() -> None:
+def test_large_samples_agree_with_the_normal_approximation() -> None:
     """On both sides of the limit: 100 launches each are exact, 101 are not."""
     draw = np.random.default_rng(1)
     first, second = (draw.normal(mean, 0.1, 101).tolist() for mean in (1.0, 1.03))
@@ -31,7 +31,7 @@ def test_thousands_of_launches_are_compared_exactly() -> None:
     assert compare(first[:3], second[:3]).attainable == 2 / 20
 
 
-def test_samples_apart_have_the_smallest_p_there_is() -> None:
+def test_separated_samples_have_the_smallest_possible_p_value() -> None:
     apart = compare([4.0, 5.0, 6.0, 7.0, 8.0], [1.0, 1.5, 2.0, 2.5, 3.0])
 
     assert apart.p_value == pytest.approx(2 / 252)
@@ -44,7 +44,7 @@ def test_three_launches_against_three_cannot_show_a_difference() -> None:
     assert compare([4.0, 5.0, 6.0], [1.0, 2.0, 3.0]).attainable == pytest.approx(0.1)
 
 
-def test_ties_are_tested_over_all_divisions_of_the_pooled_launches() -> None:
+def test_ties_are_tested_over_all_permutations_of_the_pooled_launches() -> None:
     # Ranks 1.5, 1.5, 3.5 against 3.5, 5.5, 5.5: of the 20 divisions 4 are as far apart.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -64,7 +64,7 @@ def test_equal_samples_do_not_differ() -> None:
     assert compare([1.0] * 6, [1.0] * 6).p_value == 1.0
 
 
-def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
+def test_holm_multiplies_by_the_remaining_tests_and_is_monotonic() -> None:
     adjusted = holm([0.01, None, 0.04, 0.03, 0.005])
 
     assert adjusted == [pytest.approx(0.03), None, pytest.approx(0.06), pytest.approx(0.06), 0.02]

@@ -14,14 +14,14 @@ PARAMS = {"tolerance": 1e-6, "rhs": "paper"}
 
 
 @pytest.mark.parametrize(("n", "count"), [(32, 48), (1024, 1581), (4096, 6452), (16384, 26316)])
-def test_published_counts(n: int, count: int) -> None:
+def test_published_iteration_counts_are_known(n: int, count: int) -> None:
     solve = known_solve("poisson_cg", {**PARAMS, "n": n})
     assert solve is not None
     assert solve.iterations == count
     assert "table 3.1" in solve.source
 
 
-def test_between_published_meshes_counts_are_interpolated() -> None:
+def test_iteration_counts_are_interpolated_between_published_meshes() -> None:
     """A run of the kernel at n = 768 takes 1180 iterations."""
     solve = known_solve("poisson_cg", {**PARAMS, "n": 768})
     assert solve is not None
@@ -33,7 +33,7 @@ def test_between_published_meshes_counts_are_interpolated() -> None:
     "changes",
     [{"n": 16}, {"n": 10**6}, {"rhs": "random"}, {"tolerance": 1e-8}],
 )
-def test_of_all_else_nothing_is_said(changes: dict[str, object]) -> None:
+def test_other_solves_have_no_known_iteration_count(changes: dict[str, object]) -> None:
     assert known_solve("poisson_cg", {**PARAMS, "n": 1024, **changes}) is None
 
 
@@ -41,9 +41,7 @@ def test_other_kernels_have_no_solve() -> None:
     assert known_solve("ring", {}) is None
 
 
-def test_where_the_count_is_not_known_the_arithmetic_is_done_and_it_is_said_how_to_do_without() -> (
-    None
-):
+def test_an_unknown_count_uses_arithmetic_and_explains_how_to_avoid_it() -> None:
     def case(n: int, *, iterations: int = 0, execute: bool = False) -> Case:
         params = {**PARAMS, "n": n, "iterations": iterations}
         return Case(

@@ -16,7 +16,7 @@ class Sized:
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
-def test_the_edge_of_a_cube() -> None:
+def test_the_suggested_size_of_a_cube_is_its_edge() -> None:
     case = Sized({"L": 100, "depth": 2}, {"L": 100, "size": "cubes", "depth": 2})
     seen: list[Mapping[str, Any]] = []
 
@@ -31,7 +31,7 @@ def test_the_edge_of_a_cube() -> None:
         assert largest_that_fits(case, lambda given: given["L"] <= edge) == f"L={edge}"  # noqa: B023
 
 
-def test_a_mesh_keeps_its_shape() -> None:
+def test_the_suggested_mesh_keeps_its_shape() -> None:
     case = Sized({"size": "80x40x10"}, {"L": 100, "size": "80x40x10"})
 
     def fits(given: Mapping[str, Any]) -> bool:
@@ -41,11 +41,11 @@ def test_a_mesh_keeps_its_shape() -> None:
     assert largest_that_fits(case, fits) == "size=40x20x5"
 
 
-def test_what_has_no_size() -> None:
+def test_a_case_without_a_size_has_no_suggestion() -> None:
     assert largest_that_fits(Sized({}, {"sizes": "8,64"}), lambda given: True) is None
 
 
-def test_a_kernel_has_nothing_against_the_size_that_is_suggested() -> None:
+def test_a_suggested_size_is_accepted_by_the_kernel() -> None:
     case = Sized({"size": 4096}, {"size": 4096})
 
     def suggested(accepted: Fits) -> str | None:

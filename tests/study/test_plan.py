@@ -69,7 +69,7 @@ def test_every_list_is_an_axis() -> None:
         (4, {"cores": [2, 4], "ppn": [1, 2]}, [(1, 2), (2, 1), (1, 4), (2, 2)]),
     ],
 )
-def test_words_of_a_layout(
+def test_keywords_of_a_layout(
     cores: int,
     layout: dict[str, Any],
     expected: list[tuple[int, int]],
@@ -86,7 +86,7 @@ def test_words_of_a_layout(
         ({"cores": 4, "ppn": 3}, "ppn = 3"),
     ],
 )
-def test_words_that_do_not_fit_together(layout: dict[str, Any], what: str) -> None:
+def test_incompatible_layout_keywords(layout: dict[str, Any], what: str) -> None:
     (problem,) = planned({"layout": layout}).problems
     assert problem.where == "runs#1.layout" and what in problem.what
 
@@ -114,7 +114,7 @@ def test_all_problems_of_all_runs_are_found_at_once() -> None:
         assert value in problem.what and remedy in problem.remedy
 
 
-def test_more_nodes_than_there_are_is_a_note() -> None:
+def test_too_many_nodes_are_a_note() -> None:
     plan = planned({"layout": {"nodes": [1, 2, 4], "ppn": [1, 2]}})
     assert shapes(plan) == [(1, 1), (2, 1)]
     assert plan.problems == ()
@@ -122,7 +122,7 @@ def test_more_nodes_than_there_are_is_a_note() -> None:
     assert note.endswith(": fake on 2 and 4 nodes")
 
 
-def test_what_needs_two_sockets_is_left_out_where_there_is_one(tmp_path: Path) -> None:
+def test_two_socket_cases_are_skipped_on_a_single_socket(tmp_path: Path) -> None:
     """The other machine is one of two sockets, as its /proc and /sys tell."""
     fake = two_sockets(tmp_path)
     there = [name for name, pair in machine.placements(fake.root, range(8)).items() if pair]
@@ -139,7 +139,7 @@ def test_what_needs_two_sockets_is_left_out_where_there_is_one(tmp_path: Path) -
     assert wrong.problems[0].where == "runs#1.params.m"
 
 
-def test_what_is_too_large_is_left_out_only_when_asked() -> None:
+def test_cases_that_are_too_large_are_skipped_only_on_request() -> None:
     run = {"params": {"n": [8, 2**15]}, "layout": {"ppn": [4, 8, 16]}, "skip_too_large": True}
     plan = planned(run)
     assert [case.label for case in plan.cases] == ["fake n=8, 4 ranks"]
@@ -149,7 +149,7 @@ def test_what_is_too_large_is_left_out_only_when_asked() -> None:
     assert "1 GiB" in large and "fake n=32768, 4 ranks (needs 8 GiB)" in large
 
 
-def test_a_simulated_node_holds_more_than_its_memory_where_a_study_says_so() -> None:
+def test_a_simulated_node_may_exceed_its_memory_if_the_study_allows_it() -> None:
     run = {"params": {"n": [8, 2**15]}, "beyond_memory": True}
     small = replace(CLUSTER, memory_bytes=2**30, arithmetic_bytes=2**40)
     there = planned(run, site=small)
@@ -167,7 +167,7 @@ def test_a_simulated_node_holds_more_than_its_memory_where_a_study_says_so() -> 
 @pytest.mark.parametrize(
     "left_out", [{"only_simulated": True}, {"layout": {"ppn": [8, 9]}, "skip_too_large": True}]
 )
-def test_parameters_of_runs_that_are_left_out_are_checked_too(left_out: dict[str, Any]) -> None:
+def test_parameters_of_skipped_runs_are_checked_too(left_out: dict[str, Any]) -> None:
     wrong, refused = planned({"params": {"n": [8, -1], "m": 1}, **left_out}).problems
     assert wrong.where == "runs#1.params.m"
     assert (refused.where, "fake n=-1" in refused.what) == ("runs#1", True)
@@ -176,7 +176,7 @@ def test_parameters_of_runs_that_are_left_out_are_checked_too(left_out: dict[str
     assert unknown.where == "runs#1.kernel" and "'fke'" in unknown.what
 
 
-def test_memory_is_that_of_all_nodes_and_told_node_by_node() -> None:
+def test_memory_is_checked_over_all_nodes_and_reported_per_node() -> None:
     run = {"params": {"n": [16_000, 2**15]}, "layout": {"nodes": [1, 2]}, "skip_too_large": True}
     plan = planned(run, site=replace(SITE, nodes=2))
     assert [case.label for case in plan.cases] == [
@@ -190,7 +190,7 @@ def test_memory_is_that_of_all_nodes_and_told_node_by_node() -> None:
     ]
 
 
-def test_what_the_kernel_refuses_on_some_layouts_alone_is_too_large() -> None:
+def test_layouts_refused_by_the_kernel_count_as_too_large() -> None:
     site = replace(SITE, cores=9)
     run = {"layout": {"ppn": [8, 9]}, "skip_too_large": True}
     plan = planned(run, site=site)
@@ -208,7 +208,7 @@ def test_what_the_kernel_refuses_on_some_layouts_alone_is_too_large() -> None:
 @pytest.mark.parametrize(
     ("ppn", "said", "can"), [([8, 9], None, True), ([8, 9], False, False), (9, None, False)]
 )
-def test_a_study_is_told_how_it_goes_on_without_what_some_layouts_refuse(
+def test_a_study_gets_a_hint_how_to_skip_refused_layouts(
     ppn: int | list[int], said: bool | None, can: bool
 ) -> None:
     run = {"layout": {"ppn": ppn}, **({} if said is None else {"skip_too_large": said})}
@@ -218,7 +218,7 @@ def test_a_study_is_told_how_it_goes_on_without_what_some_layouts_refuse(
     assert ("skip_too_large = true" in problem) == can
 
 
-def test_all_that_is_wrong_with_a_layout_is_told_at_once() -> None:
+def test_all_problems_of_a_layout_are_reported_at_once() -> None:
     layout = {"ppn": [56, 3], "cores": 28, "nodes": [1, 2000], "threads": 2}
     run = {"layout": layout, "skip_too_large": False, "params": {"n": -1}}
     found = planned(run).problems
@@ -238,7 +238,7 @@ def test_all_that_is_wrong_with_a_layout_is_told_at_once() -> None:
     assert "1 task" in one.what and "2 tasks" in two.what
 
 
-def test_processes_that_do_not_fit_are_told_beside_nodes_that_are_not_there() -> None:
+def test_too_many_processes_and_missing_nodes_are_reported_together() -> None:
     """Else one mends the nodes, and is told of the processes next."""
     for skip in ({}, {"skip_too_large": False}):
         found = planned({"layout": {"nodes": [2, 2000], "ppn": [4, 64]}, **skip}).problems
@@ -254,7 +254,7 @@ def test_processes_that_do_not_fit_are_told_beside_nodes_that_are_not_there() ->
     assert planned(far, site=larger).problems == ()
 
 
-def test_contradictions_of_different_keys_are_told_at_once() -> None:
+def test_contradictions_of_different_keys_are_reported_at_once() -> None:
     layout = {
         "nodes": 4,
         "ppn": "divisors",
@@ -270,14 +270,14 @@ def test_contradictions_of_different_keys_are_told_at_once() -> None:
     assert ["2 tasks" in found[0], "ppn" in found[1], len(found)] == [True, True, 2]
 
 
-def test_a_transport_that_no_library_has_is_told_beside_a_parameter() -> None:
+def test_an_unknown_transport_and_a_bad_parameter_are_reported_together() -> None:
     site = replace(SITE, transports={"fake": ["sm", "tcp"]})
     run = {"transports": ["carrier_pigeon"], "params": {"n": -1}}
     found = planned(run, site=site).problems
     assert [one.where for one in found] == ["runs#1.transports", "runs#1"]
 
 
-def test_nodes_are_no_problem_of_a_run_that_is_not_for_this_machine() -> None:
+def test_node_counts_are_not_checked_for_runs_on_other_clusters() -> None:
     """Its parameters are; it is skipped here with however many nodes."""
     run = {"only_simulated": True, "layout": {"nodes": 64, "ppn": 64}, "params": {"n": -1}}
     (problem,) = planned(run).problems
@@ -293,7 +293,7 @@ def test_nodes_are_no_problem_of_a_run_that_is_not_for_this_machine() -> None:
         (False, {"ppn": 8}, "or use --oversubscribe"),
     ],
 )
-def test_what_fits_a_node_is_named_where_a_layout_does_not(
+def test_a_layout_that_fits_the_node_is_suggested(
     remote: bool, layout: dict[str, int], remedy: str
 ) -> None:
     run = {"layout": layout, "skip_too_large": False}
@@ -303,7 +303,7 @@ def test_what_fits_a_node_is_named_where_a_layout_does_not(
     assert remedy in crowded.remedy
 
 
-def test_a_remedy_is_one_that_the_place_and_the_command_have() -> None:
+def test_a_remedy_applies_to_the_site_and_the_command() -> None:
     (large,) = planned({"params": {"n": 2**15}}).problems
     assert "n=11585" in large.remedy and "nodes" not in large.remedy
     (large,) = planned({"params": {"n": 2**15}, "skip_too_large": False}, site=CLUSTER).problems
@@ -320,7 +320,7 @@ def test_a_remedy_is_one_that_the_place_and_the_command_have() -> None:
     assert "'all'" not in once(transports=["pigeon"]) and "tcp" in once(transports=["pigeon"])
 
 
-def test_a_number_in_quotes_is_no_number() -> None:
+def test_a_quoted_number_is_refused() -> None:
     study = {"title": "t", "runs": [{"kernel": "fake", "params": {"n": ["8", 16, "x"]}}]}
     there = Study.model_validate(study)
     texts = [
@@ -337,12 +337,12 @@ def test_a_number_in_quotes_is_no_number() -> None:
     ("key", "meant"),
     [("N", "'n'?"), ("ranks", "layout.tasks"), ("ppn", "layout.ppn")],
 )
-def test_a_parameter_that_is_called_otherwise_is_named(key: str, meant: str) -> None:
+def test_a_misnamed_parameter_is_named(key: str, meant: str) -> None:
     (problem,) = planned({"params": {key: 2}}).problems
     assert (problem.where, meant in problem.remedy) == (f"runs#1.params.{key}", True)
 
 
-def test_nodes_that_are_not_there_are_told_beside_what_the_kernel_refuses() -> None:
+def test_missing_nodes_are_reported_with_problems_of_the_kernel() -> None:
     """Else one mends the one, and is told of the other next."""
 
     class Small(FakeProgram):
@@ -357,7 +357,7 @@ def test_nodes_that_are_not_there_are_told_beside_what_the_kernel_refuses() -> N
     assert {one.where for one in found.problems} == {"runs#1", "runs#1.layout.nodes"}
 
 
-def test_what_divides_cores_is_named() -> None:
+def test_divisors_of_the_core_count_are_listed() -> None:
     (problem,) = planned({"layout": {"cores": 12, "ppn": 5}}).problems
     assert problem.remedy.endswith(" 1, 2, 3, 4, 6, 12")
 
@@ -366,7 +366,7 @@ SIMULATED = PlaceFacts(clock="simulated", remote=True, deterministic=True)
 CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), facts=SIMULATED, name="stampede2")
 
 
-def test_no_message_is_in_a_simulated_cache() -> None:
+def test_messages_in_cache_cannot_be_simulated() -> None:
     class Cold(FakeProgram):
         def parameters(self, kernel: str) -> Mapping[str, Any]:
             return {"cache": "warm"}
@@ -383,7 +383,7 @@ def test_no_message_is_in_a_simulated_cache() -> None:
     assert warm is None and cold is not None and "cache=off" in cold
 
 
-def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
+def test_a_simulated_device_is_a_gpu_of_the_cluster() -> None:
     class Device(FakeProgram):
         def parameters(self, kernel: str) -> Mapping[str, Any]:
             return {"memory": "host", "gpus_shared": 1}
@@ -408,7 +408,7 @@ def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
     assert too_many is not None and too_many.endswith("gpus_shared = 2")
 
 
-def test_arrays_fit_in_the_memory_of_the_gpus_that_a_layout_uses() -> None:
+def test_arrays_must_fit_in_the_memory_of_the_gpus_of_a_layout() -> None:
     class Device(FakeProgram):
         def parameters(self, kernel: str) -> Mapping[str, Any]:
             return {"memory": "host", "n": 8, "gpus_shared": 1}
@@ -433,7 +433,7 @@ def test_arrays_fit_in_the_memory_of_the_gpus_that_a_layout_uses() -> None:
     assert "18 GiB" in on_two
 
 
-def test_a_case_whose_library_is_not_here_leaves_the_rest_alone() -> None:
+def test_a_case_without_its_library_does_not_affect_the_rest() -> None:
     class Picky(FakeProgram):
         def forecast(
             self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
@@ -451,7 +451,7 @@ def test_a_case_whose_library_is_not_here_leaves_the_rest_alone() -> None:
     ]
 
 
-def test_what_a_simulated_cluster_can_t_do_leaves_the_rest_alone() -> None:
+def test_an_unsupported_simulation_does_not_affect_the_rest() -> None:
     plan = planned(
         {"params": {"n": [8, 2**15]}, "layout": {"ppn": [4, 8], "threads": [1, 2]}},
         {"layout": {"nodes": [2, 4096]}},
@@ -482,7 +482,7 @@ class OnlyReal(FakeProgram):
         return "it is an external program" if simulated else None
 
 
-def test_what_can_not_be_simulated_with_any_library_is_not_told_to_take_another() -> None:
+def test_a_never_simulable_case_gets_no_hint_about_another_library() -> None:
     run = {"kernel": "fake", "toolchains": ["mpich"], "layout": {"ppn": 3}}
     study = Study.model_validate({"title": "t", "launches": 1, "runs": [run]})
 
@@ -507,7 +507,7 @@ HERE = replace(CLUSTER, memory_bytes=2**40, arithmetic_bytes=2**30)
 LARGE = {"params": {"n": [8, 2**15]}, "execute": True}
 
 
-def test_arithmetic_that_this_machine_has_no_memory_for_is_refused() -> None:
+def test_arithmetic_that_exceeds_local_memory_is_refused() -> None:
     (problem,) = planned(LARGE, site=HERE).problems
     assert problem.where == "runs#1.params"
     assert "8 GiB" in problem.what and "1 GiB" in problem.what
@@ -516,7 +516,7 @@ def test_arithmetic_that_this_machine_has_no_memory_for_is_refused() -> None:
     assert (len(without.cases), without.problems, without.notes) == (2, (), ())
 
 
-def test_arithmetic_that_this_machine_has_no_memory_for_is_left_out() -> None:
+def test_arithmetic_that_exceeds_local_memory_is_skipped_on_request() -> None:
     """Where the study says so, and where it was not asked for: then how to do without is said."""
     study = Study.model_validate({"title": "t", "runs": [{"kernel": "fake", **LARGE}]})
     unasked = study.model_copy(
@@ -532,21 +532,21 @@ def test_arithmetic_that_this_machine_has_no_memory_for_is_left_out() -> None:
         assert why in note and note.endswith("fake n=32768, 1 rank (needs 8 GiB)")
 
 
-def test_a_case_that_is_asked_for_twice_is_verified_if_one_of_them_is() -> None:
+def test_a_duplicate_case_is_verified_if_either_requests_it() -> None:
     runs = ({"execute": False, "launches": 2}, {"execute": True})
     for order in (runs, runs[::-1]):
         (case,) = planned(*order, site=HERE).cases
         assert (case.execute, case.launches) == (True, 2)
 
 
-def test_execute_is_no_setting_and_asks_for_nothing_on_this_machine() -> None:
+def test_execute_is_no_setting_and_has_no_effect_on_real_runs() -> None:
     (plain,), (asked,) = planned({}).cases, planned({"execute": True}).cases
     assert (plain.id, plain.execute, asked.id, asked.execute) == (asked.id, False, plain.id, True)
     large = planned({"params": {"n": 8192}, "execute": True})  # 512 MiB of 1 GiB
     assert (len(large.cases), large.problems) == (1, ())
 
 
-def test_runs_for_simulated_clusters_are_not_of_this_machine() -> None:
+def test_runs_for_simulated_clusters_do_not_run_on_this_machine() -> None:
     runs = ({"layout": {"ppn": 2}}, {"layout": {"ppn": 4}, "only_simulated": True})
     assert shapes(planned(*runs)) == [(2, 1)]
     assert shapes(planned(*runs, site=CLUSTER)) == [(2, 1), (4, 1)]
@@ -560,7 +560,7 @@ def test_oversubscribed_cases_are_marked() -> None:
     ]
 
 
-def test_hardware_threads_are_places_when_asked_for() -> None:
+def test_hardware_threads_count_as_slots_on_request() -> None:
     layout = {"ppn": [2, 4], "threads": 2, "places": ["cores", "threads"]}
     plan = planned({"layout": layout, "skip_too_large": True})
     shapes = [(case.layout.ppn, case.layout.places) for case in plan.cases]
@@ -569,7 +569,7 @@ def test_hardware_threads_are_places_when_asked_for() -> None:
     assert "8 hardware threads" in problems(plan)[0]
 
 
-def test_the_same_setting_is_one_case() -> None:
+def test_equal_settings_are_one_case() -> None:
     plan = planned({"params": {"n": 8}}, {"launches": 3}, {"params": {"n": "8"}})
     (case,) = plan.cases
     assert case.launches == 3
@@ -577,7 +577,7 @@ def test_the_same_setting_is_one_case() -> None:
     assert "2 " in note
 
 
-def test_an_id_is_that_of_the_setting_alone() -> None:
+def test_an_id_depends_only_on_the_settings() -> None:
     (case,) = planned({"params": {"n": 8}}).cases
     assert case.id == planned({"launches": 5}, launches=2).cases[0].id == "da341349395f"
     for other in (
@@ -590,7 +590,7 @@ def test_an_id_is_that_of_the_setting_alone() -> None:
         assert other.id != case.id
 
 
-def test_a_case_survives_being_saved() -> None:
+def test_a_case_survives_serialisation() -> None:
     cases = planned({"layout": {"ppn": [1, 2], "places": "sockets"}}).cases
     plan = SavedPlan("mine", "ours", 1, cases, ("a note",), {}, {"host": "here"}, rule=Rule())
 
@@ -600,7 +600,7 @@ def test_a_case_survives_being_saved() -> None:
     assert [case.id for case in again.cases] == [case.id for case in cases]
 
 
-def test_a_plan_from_before_best_fit_is_read_with_its_ids() -> None:
+def test_a_plan_older_than_best_fit_keeps_its_ids() -> None:
     cases = planned({"layout": {"ppn": [1, 2]}}).cases
     plan = SavedPlan("mine", "ours", 1, cases, (), {}, {"host": "here"})
     saved = plan.as_dict()
@@ -617,7 +617,7 @@ def test_a_plan_from_before_best_fit_is_read_with_its_ids() -> None:
     assert plan_of(json.dumps(today.as_dict()).encode()) == today
 
 
-def test_a_plan_from_before_threads_were_bound_apart_is_read_with_its_ids() -> None:
+def test_a_plan_older_than_thread_binding_keeps_its_ids() -> None:
     axes = {"ppn": [1, 2], "threads": [1, 2], "bind": ["close", "spread", "none"]}
     as_ranks = tuple(
         replace(one, layout=replace(one.layout, thread_bind=one.layout.bind))
@@ -633,7 +633,7 @@ def test_a_plan_from_before_threads_were_bound_apart_is_read_with_its_ids() -> N
     assert plan_of(json.dumps(saved).encode()) == plan
 
 
-def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:
+def test_the_schedule_shuffles_all_cases_in_each_round() -> None:
     cases = planned({"params": {"n": list(range(8, 28))}}, launches=3).cases
     launches = schedule(cases, seed=1)
     rounds = [launches[20 * k : 20 * k + 20] for k in range(3)]
@@ -645,14 +645,14 @@ def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:
     assert launches != schedule(cases, seed=2)
 
 
-def test_each_case_is_launched_as_often_as_it_asks_for() -> None:
+def test_each_case_has_the_requested_number_of_launches() -> None:
     few, many = planned({"params": {"n": [8, 9]}}).cases
     launches = schedule([replace(few, launches=2), replace(many, launches=4)], seed=0)
     assert sorted(launch.number for launch in launches if launch.case.id == few.id) == [0, 1]
     assert sorted(launch.number for launch in launches if launch.case.id == many.id) == [0, 1, 2, 3]
 
 
-def test_more_launches_leave_the_first_rounds_as_they_were() -> None:
+def test_more_launches_do_not_change_the_first_rounds() -> None:
     cases = planned({"params": {"n": [8, 9, 10, 11]}}, launches=2).cases
     more = [replace(case, launches=4) for case in cases]
     order = [(launch.case.id, launch.number) for launch in schedule(cases, seed=3)]
@@ -682,7 +682,7 @@ def test_libraries_and_transports_are_axes() -> None:
     ]
 
 
-def test_all_transports_are_those_that_each_library_has() -> None:
+def test_all_transports_are_those_of_each_library() -> None:
     found = planned({"toolchains": ["one", "two"], "transports": "all"}, site=LIBRARIES)
     assert [one[:2] for one in libraries(found)] == [
         ("one", "shm"),
@@ -692,7 +692,7 @@ def test_all_transports_are_those_that_each_library_has() -> None:
     ]
 
 
-def test_what_can_not_run_here_is_a_case_of_one_launch_with_its_reason() -> None:
+def test_an_unsupported_case_has_one_launch_and_a_reason() -> None:
     run = {"toolchains": ["one", "two", "three"], "transports": "ucx"}
     plan = planned(run, site=LIBRARIES, launches=5)
     assert plan.problems == ()
@@ -703,7 +703,7 @@ def test_what_can_not_run_here_is_a_case_of_one_launch_with_its_reason() -> None
     assert [case.launches for case in plan.cases] == [1, 5, 1]
 
 
-def test_a_transport_that_none_of_the_libraries_has_is_refused_with_those_they_have() -> None:
+def test_an_unavailable_transport_is_refused_with_the_available_ones() -> None:
     run = {"toolchains": ["one", "two", "three"], "transports": "psm3"}
     (problem,) = planned(run, site=LIBRARIES).problems
     assert problem.where == "runs#1.transports" and "'psm3'" in problem.what
@@ -714,7 +714,7 @@ def test_a_transport_that_none_of_the_libraries_has_is_refused_with_those_they_h
     ]
 
 
-def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
+def test_placements_have_two_ranks_and_unavailable_ones_are_reported() -> None:
     plan = planned({"layout": {"placement": "all"}}, site=LIBRARIES)
     assert plan.problems == ()
     absent = {case.layout.placement: case.absent for case in plan.cases}
@@ -730,7 +730,7 @@ def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
     assert "bind = close" in str(other.absent) and "bind = spread" in str(other.absent)
 
 
-def test_threads_are_bound_in_several_ways_where_they_have_a_choice() -> None:
+def test_threads_are_bound_in_several_ways_if_possible() -> None:
     axes = {"ppn": [1, 2], "threads": [1, 2], "bind": ["close", "spread", "none"]}
     plan = planned({"layout": {**axes, "thread_bind": ["close", "spread"]}})
     spread = {
@@ -754,7 +754,7 @@ def test_threads_are_bound_in_several_ways_where_they_have_a_choice() -> None:
         (2, {"ppn": 2, "threads": 2, "bind": "spread", "places": "threads"}, False),
     ],
 )
-def test_close_threads_that_the_node_model_does_not_have_are_absent(
+def test_close_threads_missing_in_the_node_model_are_absent(
     sockets: int, layout: dict[str, Any], simulated: bool
 ) -> None:
     site = replace(SITE, facts=SIMULATED, sockets=sockets)
@@ -763,7 +763,7 @@ def test_close_threads_that_the_node_model_does_not_have_are_absent(
     assert (case.absent is None) is simulated
 
 
-def test_a_placement_stands_alone() -> None:
+def test_a_placement_excludes_other_layout_keys() -> None:
     run = {"layout": {"placement": "same-cache", "ppn": 4}}
     (problem,) = planned(run, site=LIBRARIES).problems
     assert problem.where == "runs#1.layout.placement"
@@ -786,7 +786,7 @@ class OfMemories(FakeProgram):
         (["one+cuda", "one+hip"], ["device"], False),
     ],
 )
-def test_a_study_has_no_emulated_device_beside_a_gpu(
+def test_a_study_cannot_combine_an_emulated_device_and_a_gpu(
     toolchains: list[str], memory: list[str], *, refused: bool
 ) -> None:
     site = replace(LIBRARIES, transports=dict.fromkeys(toolchains, ()))
@@ -810,7 +810,7 @@ class OfVariants(FakeProgram):
         return {**super().parameters(kernel), "variant": "plain"}
 
 
-def test_a_variant_whose_rate_is_not_known_is_a_case_with_its_reason() -> None:
+def test_a_variant_with_an_unknown_rate_is_a_case_with_a_reason() -> None:
     site = replace(SITE, variants={"fake": ["plain"]})
     run = {"kernel": "fake", "params": {"variant": ["plain", "temporal"]}}
     study = Study.model_validate({"title": "t", "launches": 3, "runs": [run]})
@@ -863,13 +863,13 @@ def test_a_parameter_without_effect_is_refused(
     assert problem.what == f"{kernel} uses '{idle}' only with {needed}"
 
 
-def test_a_remedy_is_written_as_it_is_typed() -> None:
+def test_a_remedy_can_be_typed_as_printed() -> None:
     for words, written in ((True, "memory=device"), (False, 'memory = "device"')):
         (problem,) = with_devices("fake", {"mpi": "staged"}, words=words).problems
         assert f"set {written}," in problem.remedy
 
 
-def test_an_axis_applies_where_it_has_an_effect() -> None:
+def test_an_axis_applies_only_where_it_has_an_effect() -> None:
     axes: dict[str, Any] = {
         "memory": ["host", "device"],
         "mpi": ["gpu_aware", "staged"],
@@ -881,7 +881,7 @@ def test_an_axis_applies_where_it_has_an_effect() -> None:
     assert [" ".join(case.arguments) for case in plan.cases] == ["memory=host", *of_device]
 
 
-def test_a_parameter_of_that_name_is_another_kernels_own() -> None:
+def test_a_parameter_with_the_same_name_belongs_to_its_kernel() -> None:
     class Own(FakeProgram):
         def parameters(self, kernel: str) -> Mapping[str, Any]:
             return {**super().parameters(kernel), "mpi": "fast"}

@@ -13,7 +13,7 @@ from haloscope.study.layouts import layouts
 from haloscope.study.schema import LayoutAxes
 
 
-def test_lists_are_entries_of_an_axis_beside_the_words() -> None:
+def test_rank_lists_are_values_of_an_axis_like_keywords() -> None:
     axes = LayoutAxes(nodes=[1, 2], ppn=[2], mapping=["block", "0,1,1,0"])
 
     found = layouts(axes, axes.nodes, cores=2)
@@ -29,7 +29,7 @@ def test_lists_are_entries_of_an_axis_beside_the_words() -> None:
     assert len(ids) == 3
 
 
-def test_a_list_of_tasks_that_do_not_go_evenly() -> None:
+def test_a_rank_list_with_uneven_tasks() -> None:
     axes = LayoutAxes(nodes=[2], tasks=[3], mapping=["0,1,0"])
 
     (one,) = layouts(axes, axes.nodes, cores=2)
@@ -41,7 +41,7 @@ def test_a_list_of_tasks_that_do_not_go_evenly() -> None:
     ("mapping", "found"),
     [("0,1,1", "3 ranks"), ("0,1,1,1", "node 0 1 time"), ("1,2,2,1", "node 0 0 times")],
 )
-def test_a_list_that_is_not_of_its_layout_is_refused(mapping: str, found: str) -> None:
+def test_a_rank_list_that_contradicts_its_layout_is_refused(mapping: str, found: str) -> None:
     axes = LayoutAxes(nodes=[2], ppn=[2], mapping=[mapping])
 
     with pytest.raises(ValueError, match=found) as caught:
@@ -51,7 +51,7 @@ def test_a_list_that_is_not_of_its_layout_is_refused(mapping: str, found: str) -
 
 
 @pytest.mark.parametrize("mapping", ["cyclic", "0", "0,", "-1,0", "0, 1", "0,99999999", [0, 1]])
-def test_what_is_neither_a_word_nor_a_list_is_refused(mapping: object) -> None:
+def test_an_invalid_mapping_is_refused(mapping: object) -> None:
     with pytest.raises(ValidationError) as caught:
         LayoutAxes.model_validate({"mapping": mapping})
     assert {one["loc"][0] for one in caught.value.errors()} == {"mapping"}
@@ -65,7 +65,7 @@ def test_what_is_neither_a_word_nor_a_list_is_refused(mapping: object) -> None:
         ("ppn = 2, nodes = 2, allocation_seed = [1, 2]", "allocation_seed"),
     ],
 )
-def test_settings_that_would_have_no_effect_are_refused(layout: str, named: str) -> None:
+def test_settings_without_effect_are_refused(layout: str, named: str) -> None:
     axes = LayoutAxes(**tomllib.loads(f"layout = {{ {layout} }}")["layout"])
     with pytest.raises(ValueError, match=named):
         layouts(axes, axes.nodes, 4)

@@ -69,13 +69,13 @@ def planned(path: Path) -> Sequence[MeasuredCase]:
 @pytest.mark.parametrize(
     "path", [path for path in study_file.ready() if elements(path)], ids=lambda path: path.stem
 )
-def test_tables_and_figures_choose_cases_that_there_are(path: Path) -> None:
+def test_tables_and_figures_select_existing_cases(path: Path) -> None:
     cases = planned(path)
     assert [one.where for one in elements(path) if not select(cases, one.where)] == []
 
 
 @pytest.mark.parametrize("path", OF_HALOBENCH, ids=lambda path: path.stem)
-def test_every_table_and_figure_has_cases_that_suit_it(path: Path) -> None:
+def test_every_table_and_figure_has_suitable_cases(path: Path) -> None:
     study = study_file.load(path)
     planned(path)
     plan = expand(study, LARGE, halobench())
@@ -83,7 +83,7 @@ def test_every_table_and_figure_has_cases_that_suit_it(path: Path) -> None:
     assert [*unsuited(study, path.name), *empty(study, plan.cases)] == []
 
 
-def test_the_roofline_of_jacobi_has_each_variant_on_one_core_and_on_two() -> None:
+def test_the_jacobi_roofline_has_each_variant_on_one_and_two_cores() -> None:
     (path,) = (path for path in study_file.ready() if path.stem == "jacobi")
     (figure,) = (one for one in elements(path) if one.kind == "roofline")
     found = [
@@ -125,7 +125,7 @@ def comparisons(path: Path) -> Iterator[list[MeasuredCase]]:
     [path for path in OF_HALOBENCH if path.stem not in IN_SHORT],
     ids=lambda path: path.stem,
 )
-def test_launches_are_enough_for_all_that_a_study_compares(path: Path) -> None:
+def test_every_study_has_enough_launches_for_its_comparisons(path: Path) -> None:
     """Else its headlines could say nothing but that launches are too few, whatever it measured."""
     planned(path)
     plan = expand(study_file.load(path), LARGE, halobench())
@@ -136,7 +136,7 @@ def test_launches_are_enough_for_all_that_a_study_compares(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", study_file.ready(), ids=lambda path: path.stem)
-def test_ranks_that_leave_cores_free_are_spread_over_the_sockets_of_a_node(path: Path) -> None:
+def test_ranks_that_leave_cores_free_are_spread_over_the_sockets(path: Path) -> None:
     """Or bound in both ways: side by side they would fill one socket's memory before the next.
 
     Those that work in the memory of devices do not fill the host's.
@@ -232,7 +232,7 @@ def network() -> Study:
     return study_file.load(path)
 
 
-def test_the_network_is_measured_between_nodes_by_level_with_memory_as_a_witness() -> None:
+def test_the_network_is_measured_per_level_with_memory_as_a_control() -> None:
     site = SimulatedCluster.named("eagle").site(Workbench({}, (SIMGRID,), ()), oversubscribe=False)
 
     plan = expand(network(), site, halobench())
@@ -248,7 +248,7 @@ def test_the_network_is_measured_between_nodes_by_level_with_memory_as_a_witness
     assert ("stream", 1, "best_fit") in own
 
 
-def test_the_network_is_refused_on_one_node_with_a_way_to_several() -> None:
+def test_the_network_study_is_refused_on_one_node_with_a_remedy() -> None:
     alone = Site(nodes=1, cores=2, hardware_threads=2, memory_bytes=2**34)
 
     (problem, *others) = expand(network(), alone, halobench()).problems

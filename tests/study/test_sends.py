@@ -36,11 +36,11 @@ MANY = Layout(nodes=64, ppn=16)
         (case("fft_pencil", MANY, topology="columns", transpose="alltoallv"), 0),
     ],
 )
-def test_messages_of_a_rank_in_a_row(one: Case, messages: int) -> None:
+def test_consecutive_messages_of_a_rank_are_counted(one: Case, messages: int) -> None:
     assert sends_in_a_row(one) == messages
 
 
-def test_many_sends_that_cost_nothing_are_named_before_a_run() -> None:
+def test_many_free_sends_are_reported_before_a_run() -> None:
     site = Site(nodes=64, cores=16, hardware_threads=16, memory_bytes=1, doubts=["another"])
     free = replace(site, sends_are_free=True)
     many = case("collectives", MANY, operation="alltoall")

@@ -9,16 +9,16 @@ from haloscope.study import kinds
 from haloscope.study.schema import FigureElement, TableElement
 
 
-def test_the_page_says_what_the_code_says() -> None:
+def test_the_page_matches_the_code() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/study_page.py"
 
 
-def test_every_key_says_what_it_may_be() -> None:
+def test_every_key_documents_its_allowed_values() -> None:
     for _, model, _ in MODELS:
         for name, field in model.model_fields.items():
             assert field.description, f"{model.__name__}.{name}"
     assert {*TableElement.model_fields} == {*FigureElement.model_fields}
 
 
-def test_every_kind_says_what_it_shows() -> None:
+def test_every_kind_documents_its_content() -> None:
     assert [kind.name for kind in kinds.KINDS if len(shows(kind)) < 20] == []

@@ -88,7 +88,7 @@ def test_every_problem_is_found_at_once(study_file: Write) -> None:
     )
 
 
-def test_what_is_right_beside_problems_is_left_to_be_checked(study_file: Write) -> None:
+def test_valid_keys_are_kept_for_further_checks_despite_problems(study_file: Write) -> None:
     draft = read(
         study_file(
             """
@@ -110,7 +110,7 @@ def test_what_is_right_beside_problems_is_left_to_be_checked(study_file: Write) 
     assert draft.where(0, "params.n") == f"{draft.path}: runs#2.params.n"
 
 
-def test_tables_beside_problems_are_left_to_be_checked_where_all_runs_are(
+def test_tables_are_kept_for_further_checks_if_all_runs_are_valid(
     study_file: Write,
 ) -> None:
     element = """
@@ -142,7 +142,7 @@ def test_tables_beside_problems_are_left_to_be_checked_where_all_runs_are(
         ('paper = "hpcf-1999"', "'hpcf-1999'", "hpcf-2018-10"),
     ],
 )
-def test_a_problem_has_the_key_the_value_and_what_is_allowed(
+def test_a_problem_states_the_key_the_value_and_what_is_allowed(
     study_file: Write, line: str, value: str, allowed: str
 ) -> None:
     path = study_file(f'title = "x"\n{line}\n[[runs]]\nkernel = "fake"\n')
@@ -165,7 +165,7 @@ def test_a_study_without_runs_is_refused(study_file: Write) -> None:
         ("allocation_seed = [1, 0]", "allocation_seed#2", "from 1"),
     ],
 )
-def test_a_value_of_an_axis_is_named_by_the_axis(
+def test_an_error_in_an_axis_value_names_the_axis(
     study_file: Write, axis: str, place: str, meant: str
 ) -> None:
     """Not by its place in the list."""
@@ -175,27 +175,27 @@ def test_a_value_of_an_axis_is_named_by_the_axis(
     assert meant in problem.remedy
 
 
-def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
+def test_an_unknown_kind_of_table_gets_a_suggestion(study_file: Write) -> None:
     path = study_file('title = "x"\n[[runs]]\nkernel = "a"\n[[tables]]\nkind = "walltime"\n')
     problem = the_problem(path)
     assert problem.where == f"{path}: tables#1.kind"
     assert "'walltime_grid'?" in problem.remedy
 
 
-def test_an_unknown_answer_is_named_nearest(study_file: Write) -> None:
+def test_an_unknown_answer_gets_a_suggestion(study_file: Write) -> None:
     path = study_file('title = "x"\nanswer = "speedups"\n[[runs]]\nkernel = "a"\n')
     problem = the_problem(path)
     assert problem.where == f"{path}: answer"
     assert "'speedup'?" in problem.remedy
 
 
-def test_every_ready_study_asks_a_question() -> None:
+def test_every_ready_study_has_a_question() -> None:
     studies = [load(path) for path in ready() if path.stem != "validate-local"]
 
     assert [one.title for one in studies if not (one.question or "").endswith("?")] == []
 
 
-def test_broken_toml_names_the_line(study_file: Write) -> None:
+def test_a_toml_syntax_error_names_the_line(study_file: Write) -> None:
     path = study_file('title = "x"\nlaunches = = 3\n')
     with pytest.raises(UserError) as caught:
         read(path)
@@ -203,7 +203,7 @@ def test_broken_toml_names_the_line(study_file: Write) -> None:
     assert problem.where == str(path) and "line 2" in problem.what
 
 
-def test_a_study_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_study_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="'quick'"):
         read("quik")
     with pytest.raises(UserError) as caught:
@@ -253,7 +253,7 @@ def test_every_ready_study_is_valid() -> None:
         load(path)
 
 
-def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measures() -> None:
+def test_ready_study_tables_and_figures_filter_by_measured_settings() -> None:
     layout = {"kernel", *schema.LayoutAxes.model_fields}
     for path in ready():
         read = load(path)
@@ -262,7 +262,7 @@ def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measur
             assert set(element.where) <= measured, f"{path.name}: {element.where}"
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_binary_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match="UTF-8"):
@@ -282,7 +282,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         (f"launches = 1{'0' * 300}", "launches", f"1{'0' * 199}..."),
     ],
 )
-def test_what_can_not_be_counted_is_told_with_its_limit(
+def test_an_excessive_number_is_reported_with_its_limit(
     tmp_path: Path, text: str, key: str, said: str
 ) -> None:
     path = tmp_path / "mine.toml"
@@ -304,7 +304,7 @@ def test_what_can_not_be_counted_is_told_with_its_limit(
         (f"params = {{ n = {list(range(400))}, m = {list(range(400))} }}", "", "160,000"),
     ],
 )
-def test_a_run_of_too_much_is_told_with_its_limit(
+def test_an_excessive_run_is_reported_with_its_limit(
     tmp_path: Path, text: str, key: str, said: str
 ) -> None:
     path = tmp_path / "mine.toml"
@@ -321,7 +321,7 @@ def test_a_run_of_too_much_is_told_with_its_limit(
     ("inside", "remedy"),
     [(None, "haloscope list"), ("mine.toml", "mine.toml"), ("plan.json", "haloscope run --resume")],
 )
-def test_a_folder_is_no_study(inside: str | None, remedy: str, tmp_path: Path) -> None:
+def test_a_folder_is_refused_as_a_study(inside: str | None, remedy: str, tmp_path: Path) -> None:
     if inside:
         (tmp_path / inside).write_text("")
     with pytest.raises(UserError) as refused:

@@ -31,7 +31,7 @@ def study(kind: str, *, figure: bool = False, **more: Any) -> Study:
     )
 
 
-def test_a_kind_of_other_kernels_is_a_problem_where_it_stands() -> None:
+def test_a_kind_for_other_kernels_is_reported_at_its_key() -> None:
     (problem,) = unsuited(study("stream", figure=True), "mine.toml")
 
     assert problem.where == "mine.toml: figures#1.kind"
@@ -56,7 +56,7 @@ def test_a_kind_of_other_kernels_is_a_problem_where_it_stands() -> None:
         (study("scaling", where={"ppn": 2}), [case(), case(ppn=1)], "nodes, ppn, and threads"),
     ],
 )
-def test_what_the_cases_leave_empty_is_told_with_the_reason(
+def test_an_empty_table_or_figure_is_reported_with_the_reason(
     asked: Study, cases: list[Case], why: str | None
 ) -> None:
     lines = list(empty(asked, cases))
@@ -65,7 +65,7 @@ def test_what_the_cases_leave_empty_is_told_with_the_reason(
     assert why is None or why in lines[0]
 
 
-def test_kinds_name_kernels_and_settings_that_there_are() -> None:
+def test_kinds_refer_to_existing_kernels_and_settings() -> None:
     named = {kernel for kind in kinds.KINDS for kernel in kind.kernels}
     programs = {folder.name for folder in (ROOT / "programs").iterdir()}
     assert named <= {*halobench.names()} | programs

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -79,7 +80,7 @@ def leftovers(tmp_path: Path) -> list[Path]:
     return [*(tmp_path / "cache").rglob("*.part")]
 
 
-def test_a_build_for_gpus_is_another_one_and_told_of_their_compiler(
+def test_a_gpu_build_is_separate_and_receives_the_gpu_compiler(
     toolchain: Toolchain, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (source / "CMakeLists.txt").write_text(
@@ -109,7 +110,7 @@ def test_a_build_for_gpus_is_another_one_and_told_of_their_compiler(
     assert not is_built(gpu, source), "one without NCCL is no build with it"
 
 
-def test_a_build_for_gpus_without_their_compiler_is_refused(
+def test_a_gpu_build_without_a_gpu_compiler_is_refused(
     toolchain: Toolchain, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("CUDACXX", "HIPCXX"):
@@ -124,7 +125,7 @@ def test_a_build_for_gpus_without_their_compiler_is_refused(
         gpu_compilers.find("cuda")
 
 
-def test_built_once_and_then_taken_from_the_cache(
+def test_a_program_is_built_once_and_then_cached(
     toolchain: Toolchain, source: Path, tmp_path: Path
 ) -> None:
     steps: list[tuple[int, int]] = []
@@ -142,7 +143,7 @@ def test_built_once_and_then_taken_from_the_cache(
     assert built(toolchain, source) == (program, [])
 
 
-def test_what_can_be_asked_is_built_beside_a_program_that_can_t(
+def test_the_planner_is_built_even_if_a_program_fails_to_build(
     toolchain: Toolchain, source: Path
 ) -> None:
     program, _ = built(toolchain, source)
@@ -157,7 +158,7 @@ def test_what_can_be_asked_is_built_beside_a_program_that_can_t(
     assert output(build.asked(program)) == "first\n"
 
 
-def test_a_change_of_the_sources_builds_anew_beside_the_old(
+def test_changed_sources_are_built_separately_and_the_old_build_is_kept(
     toolchain: Toolchain, source: Path
 ) -> None:
     first, _ = built(toolchain, source)
@@ -167,7 +168,7 @@ def test_a_change_of_the_sources_builds_anew_beside_the_old(
     assert (output(first), output(second)) == ("first\n", "second\n")
 
 
-def test_what_halobench_does_not_consist_of_does_not_build_anew(source: Path) -> None:
+def test_unrelated_files_do_not_cause_a_rebuild(source: Path) -> None:
     before = build.source_hash(source)
     (source / "tests").mkdir()
     (source / "tests" / "test_x.cpp").write_text("int main() {}")
@@ -194,7 +195,7 @@ def test_every_part_of_the_key_counts(
     assert len(set(keys)) == len(keys)
 
 
-def test_a_failed_build_shows_the_compilers_last_words_and_leaves_nothing(
+def test_a_failed_build_prints_the_compiler_output_and_leaves_nothing(
     toolchain: Toolchain, source: Path, tmp_path: Path
 ) -> None:
     (source / "main.cpp").write_text("int main() { return nonsense; }\n")
@@ -211,7 +212,7 @@ def test_a_failed_build_shows_the_compilers_last_words_and_leaves_nothing(
     assert output(built(toolchain, source)[0]) == "first\n"
 
 
-def test_of_several_kernels_the_one_with_an_error_is_named_and_its_first_error(
+def test_a_failed_build_names_the_kernel_and_its_first_error(
     toolchain: Toolchain, source: Path
 ) -> None:
     """Where its sources are, not where they were copied to, without the lines of progress."""
@@ -229,7 +230,7 @@ def test_of_several_kernels_the_one_with_an_error_is_named_and_its_first_error(
     assert "[" not in error.split(":")[0]
 
 
-def test_what_a_killed_build_left_is_in_nobodys_way(
+def test_remains_of_a_killed_build_do_not_interfere(
     toolchain: Toolchain, source: Path, tmp_path: Path
 ) -> None:
     half = build.of(toolchain, source).folder / "tree"
@@ -240,7 +241,7 @@ def test_what_a_killed_build_left_is_in_nobodys_way(
     assert leftovers(tmp_path) == []
 
 
-def test_another_build_removes_those_that_nobody_built_with_for_long(
+def test_a_build_removes_builds_unused_for_long(
     toolchain: Toolchain, source: Path, tmp_path: Path
 ) -> None:
     """The sources have changed since, so that their keys come up no more."""
@@ -263,7 +264,7 @@ def compiled(log: str) -> list[str]:
     return re.findall(r"Building CXX object (?:\S*/)?(\S+)\.o\b", log)
 
 
-def test_a_further_program_compiles_only_what_is_new(
+def test_an_additional_program_compiles_only_new_files(
     toolchain: Toolchain, source: Path, tmp_path: Path
 ) -> None:
     found = build.of(toolchain, source)
@@ -272,7 +273,7 @@ def test_a_further_program_compiles_only_what_is_new(
 
     build.build(found, [ONE, TWO, DEVICE], say=said.append)
 
-    assert shows(said[0], "building two and one (device) ", " fake: ")
+    assert shows(said[0], "two and one (device) ", " fake: ")
     log = next((tmp_path / "cache" / "builds").glob("*.log")).read_text()
     assert compiled(log) == ["main.cpp"] * 2
     assert found.lacking([ONE, TWO, DEVICE]) == []
@@ -280,7 +281,7 @@ def test_a_further_program_compiles_only_what_is_new(
     assert output(found.path(DEVICE)) == "first\n"
 
 
-def test_a_build_that_failed_goes_on(toolchain: Toolchain, source: Path, tmp_path: Path) -> None:
+def test_a_failed_build_resumes(toolchain: Toolchain, source: Path, tmp_path: Path) -> None:
     lines = "target_sources(halobench_two PRIVATE late.cpp)\n"
     (source / "CMakeLists.txt").write_text(CMAKE + lines)
     (source / "late.cpp").write_text("")
@@ -302,7 +303,7 @@ def test_a_build_that_failed_goes_on(toolchain: Toolchain, source: Path, tmp_pat
     assert output(found.path(TWO)) == "first\n"
 
 
-def test_a_further_program_is_of_the_sources_that_the_first_was_of(
+def test_an_additional_program_uses_the_sources_of_the_first(
     toolchain: Toolchain, source: Path
 ) -> None:
     """They have changed since, or are gone, as those of another checkout."""
@@ -315,7 +316,7 @@ def test_a_further_program_is_of_the_sources_that_the_first_was_of(
     assert output(found.path(TWO)) == "first\n"
 
 
-def test_sources_that_change_while_they_are_read_are_not_built(
+def test_sources_that_change_while_being_read_are_not_built(
     toolchain: Toolchain, source: Path
 ) -> None:
     found = build.of(toolchain, source)
@@ -325,7 +326,7 @@ def test_sources_that_change_while_they_are_read_are_not_built(
     assert found.lacking([ONE]) == [ONE]
 
 
-def test_a_tree_is_configured_again_by_another_cmake_and_keeps_what_is_built(
+def test_a_new_cmake_reconfigures_the_tree_and_keeps_objects(
     toolchain: Toolchain, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where the virtual environment that had the first one was removed."""
@@ -367,7 +368,7 @@ build.build(build.of(fake, source), [build.KernelProgram("one")])
 
 
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_build_that_is_ended_leaves_no_compiler_and_no_temporary_file(
+def test_a_terminated_build_leaves_no_compiler_or_temporary_file(
     toolchain: Toolchain,
     source: Path,
     tmp_path: Path,
@@ -402,7 +403,7 @@ def _interrupted() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_two_at_once_build_once(toolchain: Toolchain, source: Path) -> None:
+def test_concurrent_builds_build_once(toolchain: Toolchain, source: Path) -> None:
     with ThreadPoolExecutor() as pool:
         answers = list(pool.map(lambda _: built(toolchain, source), range(3)))
     assert len({program for program, _ in answers}) == 1
@@ -410,7 +411,7 @@ def test_two_at_once_build_once(toolchain: Toolchain, source: Path) -> None:
     assert said.count("building one") == 1
 
 
-def test_whoever_waits_for_another_build_says_so_once(
+def test_waiting_for_another_build_is_reported_once(
     toolchain: Toolchain, source: Path, tmp_path: Path
 ) -> None:
     found = build.of(toolchain, source)
@@ -429,13 +430,13 @@ def test_whoever_waits_for_another_build_says_so_once(
     assert [line.split()[0] for line in said] == ["waiting", "building"]
 
 
-def test_what_is_not_built_yet_is_not_there(toolchain: Toolchain, source: Path) -> None:
+def test_an_unbuilt_program_is_not_found(toolchain: Toolchain, source: Path) -> None:
     assert not is_built(toolchain, source)
     built(toolchain, source)
     assert is_built(toolchain, source)
 
 
-def test_a_wrapper_without_a_compiler_says_what_to_install(
+def test_a_wrapper_without_a_compiler_suggests_a_package(
     toolchain: Toolchain, source: Path
 ) -> None:
     toolchain.mpicxx.write_text('#!/bin/sh\necho "c++: not found" >&2; exit 127\n')
@@ -443,7 +444,7 @@ def test_a_wrapper_without_a_compiler_says_what_to_install(
         built(toolchain, source)
 
 
-def test_a_wrapper_from_pypi_is_given_the_users_compiler(
+def test_a_pypi_wrapper_uses_the_compiler_of_the_user(
     toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toolchain.mpicxx.write_text('#!/bin/sh\necho "${OMPI_CXX:-its own}"\n')
@@ -456,7 +457,7 @@ def test_a_wrapper_from_pypi_is_given_the_users_compiler(
 @pytest.mark.parametrize(
     "name", ["a b", "\u00fc", "a$b", "a#b", "a'b", "a&b", "a:b", "a=b", "a,b", "a(b"]
 )
-def test_a_cache_with_unusual_letters_is_built_in(
+def test_a_cache_path_with_unusual_characters_works(
     toolchain: Toolchain, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / name))
@@ -469,7 +470,7 @@ def test_a_cache_with_unusual_letters_is_built_in(
 
 
 @pytest.mark.parametrize("name", ['a"b', "a;b", "a\\b", "a\nb"])
-def test_a_cache_that_cmake_cannot_build_in_is_refused_by_name_before_a_build(
+def test_a_cache_path_cmake_cannot_use_is_refused_before_a_build(
     toolchain: Toolchain, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / name))
@@ -484,7 +485,7 @@ def test_a_cache_that_cmake_cannot_build_in_is_refused_by_name_before_a_build(
     assert said == []
 
 
-def test_a_disk_that_is_full_is_named_and_not_the_sources(
+def test_a_full_disk_is_reported_instead_of_a_source_error(
     toolchain: Toolchain, source: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The compiler's words name the file of ours that it compiled."""
@@ -498,13 +499,14 @@ def test_a_disk_that_is_full_is_named_and_not_the_sources(
     assert "No space left" in problem.what and "HALOSCOPE_CACHE" in problem.remedy
 
 
-FULL = "fatal error: error writing to shared.cpp.o: No space left on device"
+NO_SPACE = os.strerror(errno.ENOSPC)
+FULL = f"fatal error: error writing to shared.cpp.o: {NO_SPACE}"
 
 
 @pytest.mark.parametrize(
-    "said", [FULL, "shared.cpp: Disk quota exceeded", "final close failed: No space left on device"]
+    "said", [FULL, "shared.cpp: Disk quota exceeded", f"final close failed: {NO_SPACE}"]
 )
-def test_a_disk_that_fills_up_while_a_compiler_writes_is_named(
+def test_a_disk_that_fills_during_compilation_is_reported(
     toolchain: Toolchain, source: Path, tmp_path: Path, said: str
 ) -> None:
     found = build.of(toolchain, source)

@@ -31,14 +31,14 @@ def wheel(prefix: Path) -> Path:
     return folder / "libfftw3-6b983104.so.3.5.5"
 
 
-def test_nothing_is_told_where_nothing_was_added() -> None:
+def test_without_an_added_library_no_variable_is_set() -> None:
     assert fftw.library() is None
     assert fftw.environment() == {}
     with pytest.raises(UserError, match="haloscope toolchain add fftw"):
         extras.remove(FFTW.name)
 
 
-def test_the_double_precision_library_is_told_unless_the_user_named_one(
+def test_the_double_precision_library_is_set_unless_the_user_named_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     double = wheel(prefix_of(FFTW.name))
@@ -47,7 +47,7 @@ def test_the_double_precision_library_is_told_unless_the_user_named_one(
     assert fftw.environment() == {}
 
 
-def test_it_is_added_once_and_removed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_added_once_and_removed_completely(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def install(package: str, prefix: Path, *, alone: bool) -> None:
@@ -64,7 +64,7 @@ def test_it_is_added_once_and_removed_whole(monkeypatch: pytest.MonkeyPatch) -> 
     assert fftw.library() is None
 
 
-def test_it_is_there_where_the_loader_the_user_or_an_earlier_command_has_one(
+def test_an_existing_library_is_found_from_loader_user_or_earlier_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: None)

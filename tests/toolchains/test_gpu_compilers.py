@@ -44,7 +44,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("driver", "release"),
     [("580.65.06", "13.0"), ("550.54.15", "12.4"), ("470.82.01", "11.8"), (None, "13.0")],
 )
-def test_a_compiler_is_taken_whose_programs_the_driver_runs(
+def test_a_compiler_supported_by_the_driver_is_chosen(
     machine: Path, monkeypatch: pytest.MonkeyPatch, driver: str | None, release: str
 ) -> None:
     monkeypatch.setattr(gpus, "nvidia_driver", lambda: driver)
@@ -52,7 +52,7 @@ def test_a_compiler_is_taken_whose_programs_the_driver_runs(
     assert gpu_compilers.find("cuda") == machine / f"cuda-{release}" / "bin" / "nvcc"
 
 
-def test_a_compiler_that_is_too_new_is_refused_by_name_unless_a_user_insists(
+def test_a_too_new_compiler_is_refused_unless_the_user_insists(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gpus, "nvidia_driver", lambda: "550.54.15")
@@ -69,7 +69,7 @@ def test_a_compiler_that_is_too_new_is_refused_by_name_unless_a_user_insists(
 
 
 @pytest.mark.parametrize("text", ["#!/no/such/python3\n", "\x7fno first line\n"])
-def test_a_compiler_that_cannot_be_run_is_passed_over(
+def test_a_compiler_that_cannot_run_is_skipped(
     machine: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     """It ended in a traceback."""

@@ -65,13 +65,13 @@ def test_impi() -> None:
     assert env["I_MPI_HYDRA_BOOTSTRAP"] == "fork"
 
 
-def test_intels_scripts_are_told_where_they_lie(tmp_path: Path) -> None:
+def test_intel_scripts_receive_their_installation_path(tmp_path: Path) -> None:
     env = launch_command(of("impi", tmp_path), Job(1, cpus=FOUR), ["prog"], {})[1]
     assert env["I_MPI_ROOT"] == str(tmp_path)
     assert env["PATH"].split(os.pathsep)[0] == str(tmp_path / "bin")
 
 
-def test_intels_library_finds_the_libfabric_beside_it(
+def test_the_intel_library_finds_its_bundled_libfabric(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     providers = tmp_path / "lib" / "prov"
@@ -123,7 +123,7 @@ def test_close_fills_the_first_cores_and_spread_uses_all(
     assert job.cpus_of_ranks() == cpus
 
 
-def test_openmp_is_told_how_many_threads_and_where() -> None:
+def test_openmp_receives_the_thread_count_and_places() -> None:
     env = environment("mpich", Job(1, 2, places="sockets", thread_bind="spread", cpus=FOUR))
     words = {name: value for name, value in env.items() if name.startswith("OMP_")}
     assert words == {
@@ -134,7 +134,7 @@ def test_openmp_is_told_how_many_threads_and_where() -> None:
     }
 
 
-def test_unbound_threads_are_left_to_the_operating_system() -> None:
+def test_unbound_threads_are_placed_by_the_operating_system() -> None:
     env = environment("mpich", Job(1, 2, bind="none", cpus=FOUR))
     words = {name: value for name, value in env.items() if name.startswith("OMP_")}
     assert words == {"OMP_NUM_THREADS": "2", "OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
@@ -151,12 +151,12 @@ def test_oversubscribed_ranks_share_all_processors_unbound_and_yield() -> None:
     assert environment("impi", job)["I_MPI_THREAD_YIELD"] == "3"
 
 
-def test_leave_to_oversubscribe_changes_nothing_where_there_is_room() -> None:
+def test_permission_to_oversubscribe_has_no_effect_with_enough_cores() -> None:
     asked = Job(2, cpus=(0, 1), oversubscribe=True)
     assert command("openmpi", asked) == command("openmpi", Job(2, cpus=(0, 1)))
 
 
-def test_a_transport_is_asked_for_in_the_librarys_own_words() -> None:
+def test_a_transport_is_requested_in_the_syntax_of_the_library() -> None:
     tcp = Job(2, transport="tcp", cpus=FOUR)
     assert command("openmpi", tcp)[9:15] == ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"]
     verbs = command("openmpi", Job(2, transport="verbs", cpus=FOUR))
@@ -166,7 +166,7 @@ def test_a_transport_is_asked_for_in_the_librarys_own_words() -> None:
     assert "FI_PROVIDER" not in environment("impi", Job(2, cpus=FOUR))
 
 
-def test_what_an_outer_job_left_is_taken_out_and_a_users_tuning_stays() -> None:
+def test_variables_of_an_outer_job_are_removed_and_user_tuning_kept() -> None:
     env = environment(
         "openmpi",
         Job(1, cpus=FOUR),
@@ -188,7 +188,7 @@ def test_what_an_outer_job_left_is_taken_out_and_a_users_tuning_stays() -> None:
     assert env["OMP_NUM_THREADS"] == "1"
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     job = Job(
         0,
         -1,
@@ -206,7 +206,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     assert "did you mean 'cores'" in caught.value.problems[2].remedy
 
 
-def test_more_than_there_are_cores_only_when_asked_for() -> None:
+def test_oversubscription_needs_permission() -> None:
     with pytest.raises(UserError, match=r"2 ranks x 3 threads.*\n.*--oversubscribe"):
         command("openmpi", Job(2, 3, cpus=FOUR))
 
@@ -218,12 +218,12 @@ def test_more_than_there_are_cores_only_when_asked_for() -> None:
         *("PALS_LOCAL_RANKID", "JSM_NAMESPACE_LOCAL_RANK"),
     ],
 )
-def test_a_rank_binds_itself_to_its_own_list(name: str) -> None:
+def test_a_rank_binds_itself_to_its_processor_list(name: str) -> None:
     done = run_bind_rank(f"9999:{CPU}", {name: "1"})
     assert f"Cpus_allowed_list:\t{CPU}\n" in done.stdout
 
 
-def test_a_rank_without_a_number_or_a_processor_does_not_run() -> None:
+def test_a_rank_without_a_number_or_processor_list_does_not_run() -> None:
     assert run_bind_rank(f"{CPU}", {}).returncode != 0
     assert run_bind_rank("9999", {"MPI_LOCALRANKID": "0"}).returncode != 0
 
@@ -241,7 +241,7 @@ def run_bind_rank(lists: str, env: dict[str, str]) -> subprocess.CompletedProces
 TWO = Job(4, cpus=FOUR, hosts=("n1", "n2"), bootstrap="slurm")
 
 
-def test_ranks_are_shared_out_evenly_over_hosts() -> None:
+def test_ranks_are_distributed_evenly_over_hosts() -> None:
     assert command("openmpi", TWO)[3:5] == ["--host", "n1:2,n2:2"]
     assert command("mpich", TWO)[3:9] == ["-hosts", "n1,n2", "-ppn", "2", "-bind-to", "none"]
     assert command("impi", TWO)[3:7] == ["-hosts", "n1,n2", "-ppn", "2"]
@@ -254,7 +254,7 @@ def test_ranks_are_shared_out_evenly_over_hosts() -> None:
         command("impi", Job(1, cpus=FOUR, hosts=("n1", "n2")))
 
 
-def test_ranks_that_do_not_go_evenly_are_counted_host_by_host() -> None:
+def test_uneven_ranks_are_counted_per_host() -> None:
     uneven = Job(5, cpus=FOUR, hosts=("n1", "n2"), order=(0, 0, 0, 1, 1), bootstrap="slurm")
 
     assert command("openmpi", uneven)[3:5] == ["--host", "n1:3,n2:2"]
@@ -268,7 +268,7 @@ def test_ranks_that_do_not_go_evenly_are_counted_host_by_host() -> None:
     assert Job(13, cpus=FOUR, hosts=("n1", "n2", "n3")).oversubscribed
 
 
-def test_ranks_are_dealt_out_to_hosts_in_turn() -> None:
+def test_ranks_are_distributed_round_robin() -> None:
     turns = replace(TWO, mapping="round_robin", order=(0, 1, 0, 1))
 
     assert command("openmpi", turns)[3:7] == [
@@ -281,7 +281,7 @@ def test_ranks_are_dealt_out_to_hosts_in_turn() -> None:
     assert command("impi", turns)[3:7] == ["-hosts", "n1,n2", "-ppn", "1"]
 
 
-def test_open_mpi_takes_any_order_of_hosts() -> None:
+def test_open_mpi_accepts_any_host_order() -> None:
     mixed = replace(TWO, mapping="random", order=(1, 0, 0, 1))
 
     assert command("openmpi", mixed)[3:7] == [
@@ -297,7 +297,7 @@ def by_srun(job: Job, family: Family = "openmpi") -> tuple[list[str], dict[str, 
     return launch_command(toolchain, job, ["prog"], {"SLURM_JOB_ID": "7", "PMIX_RANK": "3"})
 
 
-def test_srun_starts_ranks_on_some_nodes_of_its_job_and_binds_none() -> None:
+def test_srun_starts_ranks_on_a_subset_of_nodes_without_binding() -> None:
     argv, env = by_srun(TWO)
 
     assert argv == [
@@ -310,7 +310,7 @@ def test_srun_starts_ranks_on_some_nodes_of_its_job_and_binds_none() -> None:
     assert env["OMPI_MCA_btl"] == "^ofi"
 
 
-def test_srun_maps_ranks_as_they_are_laid_out() -> None:
+def test_srun_maps_ranks_according_to_the_layout() -> None:
     turns, _ = by_srun(replace(TWO, mapping="round_robin", order=(0, 1, 0, 1)))
     assert "--distribution=cyclic" in turns
 
@@ -321,7 +321,7 @@ def test_srun_maps_ranks_as_they_are_laid_out() -> None:
         assert "--distribution=arbitrary" in mixed and "--ntasks-per-node=2" not in mixed
 
 
-def test_srun_passes_on_what_a_librarys_own_launcher_would() -> None:
+def test_srun_passes_the_variables_of_the_library_launcher() -> None:
     assert by_srun(replace(TWO, transport="tcp"))[1]["OMPI_MCA_btl"] == "self,tcp"
     assert by_srun(replace(TWO, transport="tcp"), "impi")[1]["FI_PROVIDER"] == "tcp"
     assert "I_MPI_FABRICS" not in by_srun(TWO, "impi")[1]
@@ -329,7 +329,7 @@ def test_srun_passes_on_what_a_librarys_own_launcher_would() -> None:
 
 
 @pytest.mark.parametrize("family", ["openmpi", "mpich", "impi"])
-def test_a_librarys_own_launcher_needs_the_batch_job_for_other_hosts_alone(family: Family) -> None:
+def test_a_native_launcher_needs_the_batch_job_only_for_other_hosts(family: Family) -> None:
     one, outer = (
         replace(TWO, hosts=("n1",)),
         {"SLURM_JOB_ID": "7", "PBS_JOBID": "8", "LSB_HOSTS": "n1"},
@@ -339,11 +339,11 @@ def test_a_librarys_own_launcher_needs_the_batch_job_for_other_hosts_alone(famil
     assert not outer.keys() & launch_command(of(family), one, ["prog"], outer)[1].keys()
 
 
-def test_intel_mpi_finds_its_way_to_other_hosts_by_itself_but_under_slurm() -> None:
+def test_intel_mpi_needs_a_bootstrap_option_only_under_slurm() -> None:
     assert "I_MPI_HYDRA_BOOTSTRAP" not in environment("impi", replace(TWO, bootstrap=None))
 
 
-def test_processors_that_hosts_share_are_not_bound_to() -> None:
+def test_ranks_are_not_bound_to_processors_that_hosts_share() -> None:
     job = replace(TWO, shared=True, oversubscribe=True)
 
     assert job.oversubscribed
@@ -362,7 +362,7 @@ class Throwaway(Launcher):
         return {f"OMPI_MCA_{key}": value for key, value in transport.items()}
 
 
-def test_a_launcher_is_a_class_and_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_needs_only_a_class_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """No other file knows of it: the ranks bind themselves, as with any other."""
     known = {**launchers.LAUNCHERS, "throwaway": Throwaway()}
     monkeypatch.setattr(launchers, "LAUNCHERS", known)
@@ -427,7 +427,7 @@ NEEDED = {
 
 
 @pytest.mark.parametrize("launcher", ["srun-pmix", "openmpi", "mpich", "impi"])
-def test_of_an_outer_job_a_launch_has_its_nodes_and_not_its_steps(launcher: str) -> None:
+def test_a_launch_keeps_the_nodes_of_an_outer_job_but_not_its_step(launcher: str) -> None:
     toolchain = replace(of("openmpi"), mpirun=Path("srun"), launcher=launcher)
 
     env = launch_command(toolchain, TWO, ["prog"], {**LEAKS, **NEEDED})[1]
@@ -436,7 +436,7 @@ def test_of_an_outer_job_a_launch_has_its_nodes_and_not_its_steps(launcher: str)
     assert {key: value for key, value in env.items() if key.startswith(theirs)} == NEEDED
 
 
-def test_where_srun_is_the_only_launcher_ranks_are_started_on_a_node_of_a_job() -> None:
+def test_an_srun_only_library_runs_on_a_node_of_a_job() -> None:
     """As of Cray's library. On a login node it would ask for a job of its own, and wait."""
     cray = replace(of("mpich"), mpirun=Path("srun"), launcher="srun")
     inside = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n4"}
@@ -450,7 +450,7 @@ def test_where_srun_is_the_only_launcher_ranks_are_started_on_a_node_of_a_job() 
         launch_command(cray, Job(2, cpus=FOUR), ["prog"], {})
 
 
-def test_a_shell_of_salloc_is_in_a_job_and_on_none_of_its_nodes() -> None:
+def test_an_salloc_shell_is_in_a_job_but_on_none_of_its_nodes() -> None:
     cray = replace(of("mpich"), mpirun=Path("srun"), launcher="srun")
 
     with pytest.raises(UserError) as caught:
@@ -469,7 +469,7 @@ IN_PBS = {"PBS_JOBID": "7.far", "PBS_NODEFILE": "/var/spool/pbs/aux/7.far"}
 IN_LSF = {"LSB_JOBID": "7", "LSB_DJOB_HOSTFILE": "/home/me/.lsbatch/7.hostfile"}
 
 
-def test_pals_fills_the_named_hosts_and_binds_nothing() -> None:
+def test_pals_fills_the_named_hosts_without_binding() -> None:
     """The words are those of ALCF's and Dragon's command lines for it."""
     outer = {**IN_PBS, "PALS_LOCAL_RANKID": "3", "PALS_RANKID": "3", "PALS_PING_PERIOD": "240"}
 
@@ -483,7 +483,7 @@ def test_pals_fills_the_named_hosts_and_binds_nothing() -> None:
     assert "PALS_LOCAL_RANKID" not in env and "PALS_RANKID" not in env
 
 
-def test_pals_starts_ranks_here_inside_a_job_alone() -> None:
+def test_pals_starts_local_ranks_only_inside_a_job() -> None:
     argv, _ = launch_command(by("pals", "mpich"), Job(2, cpus=FOUR), ["prog"], IN_PBS)
 
     assert argv[:7] == ["/x/pals", "-n", "2", "--ppn", "2", "--cpu-bind", "none"]
@@ -493,9 +493,7 @@ def test_pals_starts_ranks_here_inside_a_job_alone() -> None:
 
 
 @pytest.mark.parametrize(("mapping", "dealt"), [("block", "packed"), ("round_robin", "cyclic")])
-def test_jsrun_makes_a_resource_set_of_each_host_and_binds_nothing(
-    mapping: str, dealt: str
-) -> None:
+def test_jsrun_uses_a_resource_set_per_host_without_binding(mapping: str, dealt: str) -> None:
     outer = {**IN_LSF, "JSM_NAMESPACE_LOCAL_RANK": "3"}
 
     argv, env = launch_command(by("jsrun"), replace(TWO, mapping=mapping), ["prog"], outer)
@@ -529,7 +527,7 @@ for rank in $(seq 0 $((n - 1))); do JSM_NAMESPACE_LOCAL_RANK=$rank "$@" & done; 
 
 
 @pytest.mark.parametrize("launcher", FAKES)
-def test_ranks_of_other_systems_launchers_bind_themselves(tmp_path: Path, launcher: str) -> None:
+def test_ranks_of_other_launchers_bind_themselves(tmp_path: Path, launcher: str) -> None:
     program = tmp_path / launcher
     program.write_text(f"#!/bin/sh{FAKES[launcher]}\n")
     program.chmod(0o755)
@@ -547,7 +545,7 @@ def test_ranks_of_other_systems_launchers_bind_themselves(tmp_path: Path, launch
     ("launcher", "job", "supported"),
     [
         ("pals", replace(TWO, mapping="round_robin"), "the mapping block"),
-        ("pals", Job(7, cpus=FOUR, hosts=("n1", "n2", "n3")), "all nodes but the last"),
+        ("pals", Job(7, cpus=FOUR, hosts=("n1", "n2", "n3")), "nodes but the last"),
         ("jsrun", Job(3, cpus=FOUR, hosts=("n1", "n2")), "equal numbers"),
         ("jsrun", replace(TWO, mapping="random", order=(1, 0, 0, 1)), "equal numbers"),
         ("jsrun", Job(2, cpus=FOUR), "--on NAME"),
@@ -555,7 +553,7 @@ def test_ranks_of_other_systems_launchers_bind_themselves(tmp_path: Path, launch
         ("impi", replace(TWO, mapping="random", order=(1, 0, 0, 1)), "round_robin"),
     ],
 )
-def test_what_a_launcher_cannot_lay_out_is_refused_by_name(
+def test_a_layout_a_launcher_does_not_support_is_refused_by_name(
     launcher: str, job: Job, supported: str
 ) -> None:
     with pytest.raises(UserError) as caught:
@@ -581,7 +579,7 @@ USE_MIN_NODES WAIT WAIT4SWITCH WCKEY WORKING_DIR
 """SRUN_READS are the names after SLURM_ in srun(1), INPUT ENVIRONMENT VARIABLES, Slurm 22.05."""
 
 
-def test_each_variable_that_srun_reads_is_kept_or_removed_for_a_reason() -> None:
+def test_each_srun_variable_is_kept_or_removed_for_a_reason() -> None:
     others = (
         *("SLURMD_DEBUG", "SRUN_CPUS_PER_TASK", "SRUN_CONTAINER", "SRUN_EXPORT_ENV"),
         *("PMI_FANOUT", "PMI_FANOUT_OFF_HOST", "PMI_TIME"),
@@ -595,7 +593,7 @@ def test_each_variable_that_srun_reads_is_kept_or_removed_for_a_reason() -> None
 
 
 @pytest.mark.parametrize("launcher", ["srun-pmix", "openmpi", "mpich", "impi"])
-def test_a_launch_gets_of_srun_s_variables_those_that_are_kept(launcher: str) -> None:
+def test_a_launch_receives_only_the_kept_srun_variables(launcher: str) -> None:
     toolchain = replace(of("openmpi"), mpirun=Path("srun"), launcher=launcher)
     outer = {"SLURM_JOB_ID": "7", **dict.fromkeys({**launch.KEPT, **launch.REMOVED}, "1")}
 

@@ -64,25 +64,25 @@ def launched(built: tuple[Toolchain, str], job: Job) -> list[dict[str, Any]]:
     return ranks
 
 
-def test_one_rank_sits_on_the_first_core(built: tuple[Toolchain, str]) -> None:
+def test_one_rank_runs_on_the_first_core(built: tuple[Toolchain, str]) -> None:
     assert launched(built, Job(1))[0]["threads"] == [[CORES[0]]]
 
 
 @two_cores
-def test_two_ranks_sit_on_cores_of_their_own(built: tuple[Toolchain, str]) -> None:
+def test_two_ranks_run_on_separate_cores(built: tuple[Toolchain, str]) -> None:
     seen = [answer["threads"] for answer in launched(built, Job(2))]
     assert seen == [[[CORES[0]]], [[CORES[1]]]]
 
 
 @two_cores
-def test_ranks_sit_in_the_order_that_was_asked_for(built: tuple[Toolchain, str]) -> None:
+def test_ranks_run_in_the_requested_order(built: tuple[Toolchain, str]) -> None:
     swapped = Job(2, cpus=(CORES[1], CORES[0]))
     assert [r["threads"] for r in launched(built, swapped)] == [[[CORES[1]]], [[CORES[0]]]]
 
 
 @two_cores
 @pytest.mark.parametrize("bind", ["close", "spread"])
-def test_two_threads_sit_on_cores_of_their_own(built: tuple[Toolchain, str], bind: str) -> None:
+def test_two_threads_run_on_separate_cores(built: tuple[Toolchain, str], bind: str) -> None:
     cores = Job(1, 2, bind=bind).cpus_of_ranks()[0]
     assert launched(built, Job(1, 2, bind=bind))[0]["threads"] == [[cpu] for cpu in cores]
 
@@ -112,7 +112,7 @@ def test_every_transport_carries_messages(built: tuple[Toolchain, str]) -> None:
         assert len(launched(built, Job(2, transport=transport))) == 2
 
 
-def test_a_launch_inside_a_launch_is_a_job_of_its_own(
+def test_a_nested_launch_is_a_separate_job(
     built: tuple[Toolchain, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK", "PMI_FD", "PMIX_RANK", "SLURM_JOBID"):
@@ -120,5 +120,5 @@ def test_a_launch_inside_a_launch_is_a_job_of_its_own(
     assert launched(built, Job(1))[0]["rank"] == 0
 
 
-def test_wrapper_and_launcher_belong_together(built: tuple[Toolchain, str]) -> None:
+def test_wrapper_and_launcher_match(built: tuple[Toolchain, str]) -> None:
     assert library.compiler_family(built[0]) == built[0].family

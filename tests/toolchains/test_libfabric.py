@@ -40,7 +40,7 @@ def prefix(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_registered_providers_come_first_then_those_that_are_files(prefix: Path) -> None:
+def test_registered_providers_precede_those_in_files(prefix: Path) -> None:
     library = prefix / "lib" / "mpi" / "libfabric.so.1"
     source = prefix / "fabric.c"
     source.write_text(SOURCE)
@@ -48,7 +48,7 @@ def test_registered_providers_come_first_then_those_that_are_files(prefix: Path)
     assert providers(prefix) == ("tcp", "verbs", "efa", "psm2")
 
 
-def test_a_libfabric_that_cannot_be_loaded_still_has_its_files(prefix: Path) -> None:
+def test_an_unloadable_libfabric_still_has_its_provider_files(prefix: Path) -> None:
     (prefix / "lib" / "mpi" / "libfabric.so.1").touch()
     assert providers(prefix) == ("efa", "psm2", "verbs")
 
@@ -65,5 +65,5 @@ def test_nothing_in_the_current_folder_is_imported(
     assert not (tmp_path / "imported").exists()
 
 
-def test_no_libfabric_no_providers(tmp_path: Path) -> None:
+def test_without_libfabric_there_are_no_providers(tmp_path: Path) -> None:
     assert providers(tmp_path) == ()

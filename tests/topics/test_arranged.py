@@ -26,17 +26,17 @@ def answered(*found: Finding, asked: int) -> object:
     return answer.parts[0].subject["variant"]
 
 
-def test_the_answer_is_of_what_is_validated_where_anything_is() -> None:
+def test_the_answer_prefers_validated_findings() -> None:
     assert answered(FUSED, TEXTBOOK, asked=2) == "textbook"
     assert answered(FUSED, TEXTBOOK, asked=0) == "textbook"
 
 
-def test_of_what_is_not_validated_the_first_is_the_answer() -> None:
+def test_without_validated_findings_the_first_one_is_the_answer() -> None:
     assert answered(FUSED, replace(FUSED, parts=TEXTBOOK.parts), asked=2) == "fused"
     assert answered(FUSED, TEXTBOOK, asked=1) == "fused"  # the other is of another question
 
 
-def test_no_published_values_alone_are_the_answer() -> None:
+def test_published_values_alone_are_no_answer() -> None:
     assert answered(FUSED, PRINTED, asked=2) == "fused"
 
 
@@ -46,16 +46,16 @@ def answer_of(answer: str, question: str = "scaling") -> str:
     return next(one.topic for one in made if one.severity is Prominence.ANSWER)
 
 
-def test_a_study_names_the_findings_that_answer_it() -> None:
+def test_a_study_names_the_findings_of_its_answer() -> None:
     assert answer_of("") == "scaling"
     assert answer_of("pingpong") == "pingpong"
     assert answer_of("memory_bandwidth") == "memory"
 
 
-def test_without_the_named_findings_those_of_the_first_table_answer() -> None:
+def test_without_the_named_findings_those_of_the_first_table_answer_it() -> None:
     assert answer_of("ring") == "scaling"
     assert answer_of("ring", question="exchange") == "exchange"
 
 
-def test_the_names_of_findings_are_those_of_topics() -> None:
+def test_finding_names_belong_to_topics() -> None:
     assert {topic.name for topic in TOPICS if topic.name} == {*kinds.FINDINGS}

@@ -34,7 +34,7 @@ RAWS = [
 ]
 
 
-def test_each_place_of_the_map_has_what_wins_and_by_how_much() -> None:
+def test_each_cell_of_the_map_has_the_winner_and_its_lead() -> None:
     (found_map,) = topic.maps(cases(RAWS))
 
     small, large = found_map.loads
@@ -50,7 +50,7 @@ def test_each_place_of_the_map_has_what_wins_and_by_how_much() -> None:
     assert ratios == pytest.approx([1 / 1.5, 1 / 1.0005, 2.0, 8 / 6])
 
 
-def test_the_table_has_rows_of_data_and_what_spreading_costs() -> None:
+def test_the_table_has_data_rows_and_the_cost_of_spreading() -> None:
     (table,) = tables.build("characterization", cases(RAWS), Context())
 
     rows = [dict(zip([c.key for c in table.columns], row, strict=True)) for row in table.rows]
@@ -62,7 +62,7 @@ def test_the_table_has_rows_of_data_and_what_spreading_costs() -> None:
     ]
 
 
-def test_the_figure_has_a_curve_for_each_load_and_the_error_of_its_ratios() -> None:
+def test_the_figure_has_a_curve_per_load_and_the_ratio_error() -> None:
     (figure,) = figures.build("characterization", cases(RAWS), Context())
 
     (panel,) = panels(figure)
@@ -73,7 +73,7 @@ def test_the_figure_has_a_curve_for_each_load_and_the_error_of_its_ratios() -> N
     assert figures.build("characterization", cases(RAWS[:3]), Context()) == []
 
 
-def test_measured_places_are_told_apart_by_a_test() -> None:
+def test_measured_cells_are_distinguished_by_a_test() -> None:
     raws = [
         {**run(256, 4, nodes, time + 0.001 * k, clock="wall"), "launch": k}
         for nodes, time in ((1, 1.0), (4, 1.03))
@@ -85,7 +85,7 @@ def test_measured_places_are_told_apart_by_a_test() -> None:
     assert [one.wins for one in found_map.choices.values()] == [topic.PACK, topic.NEITHER]
 
 
-def test_the_finding_counts_places() -> None:
+def test_the_finding_counts_cells_of_the_map() -> None:
     (one,) = found(topic.findings, RAWS)
 
     assert one.of == 4
@@ -96,7 +96,7 @@ def test_the_finding_counts_places() -> None:
     assert [*found(topic.findings, RAWS[:3])] == []
 
 
-def test_loads_that_differ_by_halos_are_one() -> None:
+def test_loads_that_differ_only_by_halos_are_one() -> None:
     raws = [
         {**run(256, 4, nodes, 1.0), "memory": {**RAWS[0]["memory"], "predicted_bytes": 4 * load}}
         for nodes, load in ((1, 1000), (2, 1400), (3, 1600), (4, 2500))
@@ -104,7 +104,7 @@ def test_loads_that_differ_by_halos_are_one() -> None:
     assert sorted(filter(None, loads(cases(raws)).values())) == [1000, 1000, 1600, 2500]
 
 
-def test_the_same_tasks_with_several_loads_are_never_set_against_each_other() -> None:
+def test_different_loads_of_the_same_tasks_are_never_compared() -> None:
     found_loads = loads(own := cases(RAWS))
 
     parts = spreads(own)

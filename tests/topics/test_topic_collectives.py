@@ -37,7 +37,7 @@ def of(raws: list[Raw], question: str) -> list[Finding]:
     return [one for one in found(topic.collectives, raws) if question in one.question]
 
 
-def test_the_fastest_and_the_slowest_operation_of_the_most_processes() -> None:
+def test_the_fastest_and_slowest_operations_use_the_most_processes() -> None:
     raws = [*launched(times(), ranks=2, warmup=2), *launched(times(2e-6), ranks=8, warmup=2)]
 
     (ends,) = of(raws, "fastest")
@@ -51,7 +51,7 @@ def test_the_fastest_and_the_slowest_operation_of_the_most_processes() -> None:
     assert {value(part) for part in flat.parts} == {1024.0}
 
 
-def test_sizes_begin_where_operations_are_warm() -> None:
+def test_sizes_start_where_operations_are_warm() -> None:
     cold = times()
     for name in ("bcast", "allgather"):
         cold[name, SIZES[0]] *= 4.0
@@ -66,9 +66,7 @@ def test_sizes_begin_where_operations_are_warm() -> None:
     [(1.02, (", nearest to no growth",)), (4.1, (", nearest to log₂ p",)),
      (15, (", nearest to p",)), (60, (", more than", " in proportion to p"))],
 )  # fmt: skip
-def test_growth_with_processes_has_the_law_that_it_is_nearest_to(
-    factor: float, law: tuple[str, ...]
-) -> None:
+def test_growth_with_processes_has_the_nearest_law(factor: float, law: tuple[str, ...]) -> None:
     more = {point: factor * time for point, time in times().items()}
 
     small, large = of([*launched(times(), ranks=2), *launched(more, ranks=32)], "growth")
@@ -82,7 +80,7 @@ def test_growth_with_processes_has_the_law_that_it_is_nearest_to(
         assert (part.reference, part.subject["ranks"]) == ({"ranks": 2}, 32)
 
 
-def test_growth_that_scatters_over_two_laws_is_nearest_to_none() -> None:
+def test_growth_compatible_with_two_laws_has_no_nearest_law() -> None:
     """One operation alone scatters; its interval reaches from no growth to more than p."""
     more = [
         {point: (1 + 6 * k if point[0] == "bcast" else 4.1) * time
@@ -96,7 +94,7 @@ def test_growth_that_scatters_over_two_laws_is_nearest_to_none() -> None:
         assert "bcast, no law shown" in {part.subject["operation"] for part in one.parts}
 
 
-def test_a_law_is_not_named_where_processes_grow_too_little_or_leave_a_node() -> None:
+def test_no_law_is_named_for_little_growth_or_across_nodes() -> None:
     little = [*launched(times(), ranks=2), *launched(times(2e-6, 2e-9), ranks=4)]
     leaving = [*launched(times(), ranks=2), *launched(times(latency_s=9e-6), ranks=4, nodes=2)]
 
@@ -105,7 +103,7 @@ def test_a_law_is_not_named_where_processes_grow_too_little_or_leave_a_node() ->
     assert of(leaving, "growth") == []
 
 
-def test_leaps_are_where_a_longer_message_is_faster_or_far_slower() -> None:
+def test_jumps_are_where_a_longer_message_is_faster_or_much_slower() -> None:
     leaping = times()
     for size in SIZES:
         leaping["alltoall", size] *= 0.2 if size >= 256 else 1.0
@@ -121,7 +119,7 @@ def test_leaps_are_where_a_longer_message_is_faster_or_far_slower() -> None:
     assert Caveat.COLD not in one.caveats
 
 
-def test_a_first_size_that_is_slower_may_not_have_been_warm() -> None:
+def test_a_slow_first_size_may_be_cold() -> None:
     cold = times()
     cold["alltoall", SIZES[0]] *= 3.0
 
@@ -130,7 +128,7 @@ def test_a_first_size_that_is_slower_may_not_have_been_warm() -> None:
     assert Caveat.COLD in one.caveats
 
 
-def test_smooth_times_leap_nowhere_and_two_launches_show_nothing() -> None:
+def test_smooth_times_and_two_launches_have_no_jumps() -> None:
     leaping = times()
     leaping["bcast", 2048] *= 10
 
@@ -151,7 +149,7 @@ def holding(one: Finding) -> str:
     return str(part.subject["name"])
 
 
-def test_operations_that_keep_to_the_guidelines_violate_none() -> None:
+def test_operations_that_follow_the_guidelines_have_no_violation() -> None:
     trifle = times()
     for size in SIZES:
         trifle["reduce", size] = 1.03 * trifle["allreduce", size]
@@ -161,7 +159,7 @@ def test_operations_that_keep_to_the_guidelines_violate_none() -> None:
         assert holding(guidelines(raws)) == "9 of 9 guidelines"
 
 
-def test_a_violated_guideline_has_its_factor_sizes_and_test() -> None:
+def test_a_violated_guideline_has_a_factor_sizes_and_a_test() -> None:
     slow = times()
     for size in (512, 1024):
         slow["allreduce", size] *= 3.0
@@ -176,7 +174,7 @@ def test_a_violated_guideline_has_its_factor_sizes_and_test() -> None:
     assert holding(one) == "8 of 9 guidelines"
 
 
-def test_a_message_of_all_ranks_blocks_stands_in_for_a_scatter() -> None:
+def test_a_broadcast_of_all_blocks_substitutes_for_a_scatter() -> None:
     """With four ranks, scatter of 8 B against bcast of 32 B."""
     slow = times(latency_s=1e-9)
     for size in SIZES:
@@ -188,7 +186,7 @@ def test_a_message_of_all_ranks_blocks_stands_in_for_a_scatter() -> None:
     assert scatter.at == (16, 32, 64, 128, 256, 512)
 
 
-def test_the_smallest_size_counts_where_others_came_before_it_that_do_not() -> None:
+def test_the_smallest_size_counts_if_smaller_ones_warmed_it_up() -> None:
     slow = times()
     slow["allreduce", SIZES[0]] *= 3.0
 
@@ -197,7 +195,7 @@ def test_the_smallest_size_counts_where_others_came_before_it_that_do_not() -> N
     assert (warm.parts[0].subject, warm.parts[0].at) == ({"operation": "allreduce"}, (8,))
 
 
-def test_too_few_launches_violate_nothing_and_say_how_many_would_decide() -> None:
+def test_too_few_launches_show_no_violation_and_state_the_number_needed() -> None:
     slow = times()
     for size in SIZES:
         slow["reduce", size] *= 3.0
@@ -214,7 +212,7 @@ def test_one_process_and_missing_operations_have_no_guideline() -> None:
     assert found(topic.pgmpi, launched(bcast)) == []
 
 
-def test_a_simulated_guideline_has_no_test_and_is_of_the_simulator() -> None:
+def test_a_simulated_guideline_has_no_test_and_concerns_the_simulator() -> None:
     slow = times()
     slow["reduce", 8] *= 3.0
 
@@ -248,7 +246,7 @@ def both(collective_s: float, single_s: float, n: int = 8, **params: Any) -> lis
     ]
 
 
-def test_the_guideline_of_halos_is_of_the_exchange_and_not_of_the_step() -> None:
+def test_the_halo_guideline_concerns_the_exchange_not_the_step() -> None:
     """Of 1 ms of sweeps and 50 us of messages, twice 50 us are hardly a tenth."""
     (one,) = found(topic.halos, both(100e-6, 50e-6))
 
@@ -257,7 +255,7 @@ def test_the_guideline_of_halos_is_of_the_exchange_and_not_of_the_step() -> None
     assert part.p_value is not None and part.p_value < 0.001
 
 
-def test_of_several_settings_it_is_violated_in_some_and_most_in_one() -> None:
+def test_a_guideline_violated_in_some_settings_names_the_worst() -> None:
     raws = both(150e-6, 50e-6, L=8) + both(60e-6, 50e-6, L=16) + both(50e-6, 50e-6, L=64)
 
     (one,) = found(topic.halos, raws)
@@ -268,13 +266,13 @@ def test_of_several_settings_it_is_violated_in_some_and_most_in_one() -> None:
 
 
 @pytest.mark.parametrize("collective_s", [50e-6, 51e-6, 30e-6])
-def test_what_is_as_fast_or_slower_by_a_trifle_violates_nothing(collective_s: float) -> None:
+def test_equal_or_slightly_slower_times_are_no_violation(collective_s: float) -> None:
     (one,) = found(topic.halos, both(collective_s, 50e-6))
 
     assert one.parts[0].verdict is Verdict.HOLDS and Caveat.TOO_FEW not in one.caveats
 
 
-def test_too_few_launches_of_halos_violate_nothing() -> None:
+def test_too_few_halo_launches_show_no_violation() -> None:
     (one,) = found(topic.halos, both(150e-6, 50e-6, n=3))
 
     assert (one.parts[0].verdict, one.parts[0].needed) == (Verdict.HOLDS, 4)
@@ -284,5 +282,5 @@ def test_too_few_launches_of_halos_violate_nothing() -> None:
 @pytest.mark.parametrize(
     "changes", [{"ranks": 1}, {"overlap": "yes"}], ids=["one process", "overlap"]
 )
-def test_what_travels_while_ranks_compute_or_not_at_all_is_not_compared(changes: Raw) -> None:
+def test_overlapped_and_absent_messages_are_not_compared(changes: Raw) -> None:
     assert found(topic.halos, both(150e-6, 50e-6, **changes)) == []

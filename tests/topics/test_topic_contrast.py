@@ -26,7 +26,7 @@ def solves(time_s: float, n: int = 512, number: int = 7, **settings: Any) -> lis
     ]
 
 
-def test_variants_are_compared_over_all_like_settings() -> None:
+def test_variants_are_compared_over_all_matching_settings() -> None:
     raws = []
     for n, faster in ((64, 0.8), (128, 1.1), (256, 2.0), (512, 4.0)):
         raws += solves(faster, n, variant="textbook") + solves(1.0, n)
@@ -45,13 +45,13 @@ def test_variants_are_compared_over_all_like_settings() -> None:
     assert slower.estimate.value == pytest.approx(0.8) and slower.estimate.confidence
 
 
-def test_variants_that_few_launches_can_not_tell_apart_are_not_found() -> None:
+def test_variants_undecided_with_few_launches_have_no_finding() -> None:
     raws = [*solves(1.0, number=3, variant="textbook"), *solves(1.1, number=3)]
 
     assert found(contrast.variants, raws) == []
 
 
-def test_exchanges_that_few_launches_can_not_tell_apart_say_how_many_would() -> None:
+def test_undecided_exchanges_state_the_number_of_launches_needed() -> None:
     raws = [
         raw
         for exchange in ("blocking", "nonblocking")
@@ -101,7 +101,7 @@ def test_an_emulated_device_is_a_caveat() -> None:
     assert Caveat.EMULATED in one.caveats
 
 
-def test_bindings_count_where_cores_can_be_bound_in_two_ways() -> None:
+def test_bindings_are_compared_where_two_are_possible() -> None:
     """Of a core on each node there is one way alone."""
     raws = [
         raw
@@ -117,7 +117,7 @@ def test_bindings_count_where_cores_can_be_bound_in_two_ways() -> None:
     assert ratio(one.parts[0]) == pytest.approx(1.25)
 
 
-def test_processes_and_threads_are_bound_apart() -> None:
+def test_processes_and_threads_are_bound_separately() -> None:
     """The reference is close for both; a record without thread_bind has the processes' binding."""
     ways = (({"bind": "close"}, 1.0), ({"bind": "spread", "thread_bind": "close"}, 0.5),
             ({"bind": "spread"}, 0.8))  # fmt: skip
@@ -153,7 +153,7 @@ def test_bindings_that_differ_in_one_of_two_settings() -> None:
     assert faster and faster.where["n"] == 128 and faster.most == pytest.approx(4 / 3)
 
 
-def test_a_figure_has_a_point_for_every_setting_and_a_curve_for_every_way_and_variant() -> None:
+def test_a_figure_has_a_point_per_setting_and_a_curve_per_method() -> None:
     raws = [
         raw
         for ranks, faster in ((2, 1.1), (4, 1.2), (8, 1.5))
@@ -175,7 +175,7 @@ def test_a_figure_has_a_point_for_every_setting_and_a_curve_for_every_way_and_va
     assert panel.bands == ()
 
 
-def test_a_figure_of_more_settings_than_colours_tells_the_ways_apart() -> None:
+def test_with_more_settings_than_colours_methods_remain_distinguishable() -> None:
     raws = [
         raw
         for n in (64, 128, 256, 512)
@@ -195,7 +195,7 @@ def test_a_figure_of_more_settings_than_colours_tells_the_ways_apart() -> None:
     assert sum(len(curve.marks) for curve in panel.curves[1:]) == 32
 
 
-def test_two_numbers_of_cores_make_a_figure_where_several_settings_do() -> None:
+def test_two_core_counts_make_a_figure_with_several_settings() -> None:
     few = [
         fft(ranks=ranks, launch=k, transpose=way)
         for ranks in (2, 8)
@@ -215,7 +215,7 @@ def test_two_numbers_of_cores_make_a_figure_where_several_settings_do() -> None:
     assert (of_two.shows_enough, of_four.shows_enough) == (False, True)
 
 
-def test_the_way_that_is_apart_in_most_settings_comes_first() -> None:
+def test_the_method_that_differs_in_most_settings_is_first() -> None:
     times = {"alltoallv": 0.12, "pairwise": 0.12, "pipelined": 0.08}
     raws = [
         fft(ranks=ranks, launch=k, transpose=way, time_s=0.12 if ranks == 8 else time)
@@ -238,11 +238,11 @@ def test_the_way_that_is_apart_in_most_settings_comes_first() -> None:
         ([0.99, 1.01], ["0.96", "0.98", "1", "1.02", "1.04"]),
     ],
 )
-def test_ticks_of_ratios_have_1_among_them(ratios: list[float], ticks: list[str]) -> None:
+def test_ratio_ticks_include_1(ratios: list[float], ticks: list[str]) -> None:
     assert [label for _, label in ratio_ticks(ratios)] == ticks
 
 
-def test_a_figure_of_simulations_shades_the_error_of_a_ratio_once() -> None:
+def test_a_figure_of_simulations_shades_the_ratio_error_once() -> None:
     raws = [
         poisson(1024, ranks=ranks, variant="textbook", exchange=exchange, time_s=1.0, **SIMULATED)
         for ranks in (2, 4, 8)
@@ -261,7 +261,7 @@ def test_a_figure_of_simulations_shades_the_error_of_a_ratio_once() -> None:
 TARA = {**SIMULATED, "simulation": {**SIMULATED["simulation"], "cluster": "tara"}}
 
 
-def test_published_times_of_both_exchanges_are_told_beside_simulated_ones() -> None:
+def test_published_times_of_both_exchanges_are_listed_with_simulated_ones() -> None:
     """Serial cells have no exchange: 140 cells have 135 of both."""
     raws = [
         poisson(

@@ -39,16 +39,16 @@ def of_case(simulated: bool, *ratios: float) -> list[list[float]]:
     return [[ratio(part) for part in one.parts if part.ratio] for one in made]
 
 
-def test_values_beyond_one_and_a_half_times_are_named_those_first_that_differ_most() -> None:
+def test_values_off_by_more_than_1_5x_are_named_largest_first() -> None:
     assert of_case(True, 1.0, 1.49, 0.68) == []
     assert of_case(True, 1.0, 1.51, 0.5, 1.6, 0.66) == [pytest.approx([0.5, 1.6, 0.66])]
 
 
-def test_measured_values_are_not_set_against_another_machine() -> None:
+def test_measured_values_are_not_compared_with_another_machine() -> None:
     assert of_case(False, 3.0) == []
 
 
-def test_published_values_in_a_column_of_their_own_are_beside_it_too() -> None:
+def test_published_values_in_a_separate_column_are_compared_too() -> None:
     columns = (Column("n", "n"), Column("rate", "rate"), Column("published_rate", "published"))
     row = (label("8"), Cell(3.0, "3", case="a"), Cell(1.5, "1.5"))
     ((where, cell, known, over),) = beside(replace(TABLE, columns=columns, rows=(row,)))
@@ -60,7 +60,7 @@ def test_published_values_in_a_column_of_their_own_are_beside_it_too() -> None:
 
 
 @pytest.mark.parametrize(("time_s", "far"), [(0.05, 2), (0.5, 0)])
-def test_a_simulated_sum_far_off_the_published_one_disagrees(time_s: float, far: int) -> None:
+def test_a_simulated_sum_far_from_the_published_one_disagrees(time_s: float, far: int) -> None:
     raws = [
         record("sum3d", {"size": "2400x100x100", "topology": "24x1x1", "distribution": name},
                [time_s], ranks=24, clock="simulated")

@@ -19,7 +19,7 @@ def launches(**settings: Any) -> list[Raw]:
     return [fft(launch=launch, **settings) for launch in range(7)]
 
 
-def test_the_fastest_grid_of_a_transform_is_named_where_there_are_several() -> None:
+def test_the_fastest_grid_of_a_transform_is_named_if_there_are_several() -> None:
     (one,) = found(grids.transforms, [
         *launches(ranks=4, topology="4x1", time_s=0.10),
         *launches(ranks=4, topology="2x2", time_s=0.12),
@@ -31,7 +31,7 @@ def test_the_fastest_grid_of_a_transform_is_named_where_there_are_several() -> N
     assert part.verdict is Verdict.FASTER and ratio(part) == pytest.approx(1.2, rel=0.02)
 
 
-def test_each_number_of_processes_has_a_race_of_its_own() -> None:
+def test_each_process_count_is_ranked_separately() -> None:
     raws = [fft(ranks=4, topology=grid) for grid in ("4x1", "2x2")] + [
         fft(ranks=2, topology=grid) for grid in ("2x1", "1x2")
     ]
@@ -39,7 +39,7 @@ def test_each_number_of_processes_has_a_race_of_its_own() -> None:
     assert [one.common["ppn"] for one in found(grids.transforms, raws)] == [2, 4]
 
 
-def test_grids_whose_pencils_are_too_few_for_the_chunks_are_among_the_others() -> None:
+def test_grids_with_fewer_pencils_than_chunks_are_included() -> None:
     (one,) = found(grids.transforms, [
         *launches(ranks=4, topology="4x1", time_s=0.10, chunks=2),
         *launches(ranks=4, topology="2x2", time_s=0.12, chunks=8),
@@ -65,7 +65,7 @@ def sums(*times: float, number: int = 7) -> list[Finding]:
     ])  # fmt: skip
 
 
-def test_the_fastest_way_to_share_out_a_sum_is_named() -> None:
+def test_the_fastest_distribution_of_a_sum_is_named() -> None:
     (one,) = sums(2.0, 1.0, 1.0001)
 
     (part,) = one.parts
@@ -75,14 +75,14 @@ def test_the_fastest_way_to_share_out_a_sum_is_named() -> None:
     assert value(part) == pytest.approx(1.0, rel=0.01) and ratio(part) == pytest.approx(2.0)
 
 
-def test_few_launches_show_no_fastest_and_one_way_is_no_race() -> None:
+def test_few_launches_name_no_fastest_and_one_method_is_not_ranked() -> None:
     (few,) = sums(2.0, 1.0, number=2)
 
     assert few.parts[0].verdict is Verdict.UNDECIDED
     assert sums(2.0) == []
 
 
-def test_the_longest_phases_of_a_solve_are_of_the_most_processes() -> None:
+def test_the_longest_phases_of_a_solve_use_the_most_processes() -> None:
     raws = [heat(launch=k, **own) for k in range(7) for own in (
         {}, {"ranks": 2}, {"ranks": 2, "operator": "matrix_free"}
     )]  # fmt: skip
@@ -98,7 +98,7 @@ def test_the_longest_phases_of_a_solve_are_of_the_most_processes() -> None:
     assert found(phases.heat, [{**heat(), "phases": []}]) == []
 
 
-def test_a_step_has_the_longest_sections_of_the_fewest_and_the_most_tasks() -> None:
+def test_longest_sections_are_named_for_the_fewest_and_most_tasks() -> None:
     taken = {"Pair": 1.0, "Neigh": 0.5, "Kspace": 0.3, "Comm": 0.1}
     raws = [
         of_phases("lammps_rhodo", dict.fromkeys(NAMES, 0.0) | taken, 2.0, ranks=ranks, nodes=nodes)

@@ -50,7 +50,7 @@ def shares(one: Finding) -> dict[str, float]:
     return {str(part.subject["name"]): part.share or 0.0 for part in one.parts}
 
 
-def test_the_error_of_the_model_has_the_part_that_it_comes_from() -> None:
+def test_the_model_error_names_its_largest_component() -> None:
     alone = sweeps((1, 1, 1), 540.0)
 
     slow = shares(modelled([*quick(), alone, sweeps((2, 1, 1), 500.0, ghosts=0.5)]))
@@ -61,7 +61,7 @@ def test_the_error_of_the_model_has_the_part_that_it_comes_from() -> None:
     assert "from updates of points" in crowded and "from ghosts" not in crowded
 
 
-def test_waiting_outside_phases_is_a_cause_where_the_parts_are_faster() -> None:
+def test_waiting_outside_phases_is_a_cause_if_the_parts_are_faster() -> None:
     """A sweep of a rank fills half of the time that the slowest takes."""
     two = sweeps((2, 1, 1), 500.0)
     (phase,) = two["phases"]
@@ -74,7 +74,7 @@ def test_waiting_outside_phases_is_a_cause_where_the_parts_are_faster() -> None:
     assert "from updates of points" not in own and "from ghosts" not in own
 
 
-def test_all_scalings_have_one_finding_of_the_worst() -> None:
+def test_all_scalings_share_one_finding_on_the_worst() -> None:
     raws = [*quick()]
     for variant, rate in (("plain", 1000.0), ("streaming", 900.0), ("temporal", 500.0)):
         raws += [sweeps((1, 1, 1), 540.0, variant=variant)]
@@ -89,7 +89,7 @@ def test_all_scalings_have_one_finding_of_the_worst() -> None:
     assert name == "largest error, 2 processes as 2x1x1" and largest > 0.5
 
 
-def test_a_model_of_simulated_sweeps_says_nothing_of_the_machine() -> None:
+def test_a_model_of_simulated_sweeps_makes_no_claim_about_the_machine() -> None:
     simulation = {"cluster": "orfeo-thin", "verified": False}
     raws = [*quick(), sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 1000.0)]
     simulated = [{**raw, "clock": "simulated", "simulation": simulation} for raw in raws]
@@ -97,7 +97,7 @@ def test_a_model_of_simulated_sweeps_says_nothing_of_the_machine() -> None:
     assert Caveat.IN_SAMPLE in modelled(simulated).caveats
 
 
-def test_sweeps_have_their_share_of_what_the_memory_allows() -> None:
+def test_sweeps_state_their_share_of_the_memory_bound() -> None:
     raws = [*quick(), sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 500.0, ghosts=0.5)]
 
     bound, spent = found(topic.memory_bound, raws)

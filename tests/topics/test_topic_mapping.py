@@ -54,7 +54,7 @@ def patterns(one: Finding) -> list[tuple[Any, ...]]:
     ]
 
 
-def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> None:
+def test_the_fastest_mapping_is_named_with_the_slowdown_of_others() -> None:
     nodes, ranks, _ = of(RAWS)
 
     assert patterns(nodes) == [
@@ -67,7 +67,7 @@ def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> No
     assert ratio(part) == pytest.approx(1.6)
 
 
-def test_what_is_faster_on_other_nodes_has_the_node_hours_of_what_is_behind() -> None:
+def test_a_faster_layout_on_other_nodes_states_the_node_hours_of_both() -> None:
     nodes, ranks, _ = of(RAWS)
 
     costs = [part.node_hours for part in nodes.parts]
@@ -77,7 +77,7 @@ def test_what_is_faster_on_other_nodes_has_the_node_hours_of_what_is_behind() ->
     assert slow.parts[0].node_hours and slow.parts[0].node_hours.median == pytest.approx(2.0 / 1.6)
 
 
-def test_the_front_of_time_and_node_hours_is_that_of_the_most_tasks_with_a_choice() -> None:
+def test_the_pareto_front_uses_the_most_tasks_with_a_choice() -> None:
     *_, front = of(RAWS)
 
     assert front.common["tasks"] == 16
@@ -94,7 +94,7 @@ def test_the_front_of_time_and_node_hours_is_that_of_the_most_tasks_with_a_choic
     ]
 
 
-def test_numbers_of_tasks_with_one_winner_are_one_part() -> None:
+def test_task_counts_with_the_same_winner_are_merged() -> None:
     raws = [
         run(tasks, nodes, time)
         for tasks in (8, 16, 32)
@@ -107,7 +107,7 @@ def test_numbers_of_tasks_with_one_winner_are_one_part() -> None:
     assert one.parts[0].ratio and (one.parts[0].ratio.least, one.parts[0].ratio.most) == (9.0, 33.0)
 
 
-def test_patterns_are_named_by_what_ended_in_vain_too() -> None:
+def test_patterns_are_named_even_for_failed_runs() -> None:
     raws = [
         *(run(8, 1, 1.0), run(8, 4, 0.7), run(8, 8, 0.8)),
         *(run(16, 2, 1.0), run(16, 4, 0.7), bad(run(16, 16, 9.0), "timeout", "too long")),
@@ -124,7 +124,7 @@ def test_patterns_are_named_by_what_ended_in_vain_too() -> None:
     ]
 
 
-def test_simulated_times_within_a_thousandth_are_equal() -> None:
+def test_simulated_times_within_0_1_percent_are_equal() -> None:
     raws = [run(8, 2, 1.0), run(8, 2, 1.0005, mapping="round_robin"), run(8, 8, 1.0002)]
 
     nodes, ranks = of(raws)
@@ -153,7 +153,7 @@ def test_ranks_that_fill_one_socket_first_are_a_caveat() -> None:
     assert Caveat.ONE_SOCKET in close.caveats and Caveat.ONE_SOCKET not in spread.caveats
 
 
-def test_tasks_have_no_finding_of_layouts() -> None:
+def test_task_counts_have_no_layout_finding() -> None:
     assert not [one for one in every(RAWS) if one.topic == "walltime"]
 
 
@@ -167,7 +167,7 @@ def published(raws: list[Raw], host: str = "eagle") -> dict[str, Verdict | None]
     }
 
 
-def test_what_the_paper_has_of_other_numbers_of_tasks_counts_where_it_disagrees() -> None:
+def test_published_results_for_other_task_counts_count_if_they_disagree() -> None:
     raws = [run(16, nodes, time) for nodes, time in ((1, 2.0), (16, 1.0))]
 
     ((name, verdict),) = published(raws).items()
@@ -176,7 +176,7 @@ def test_what_the_paper_has_of_other_numbers_of_tasks_counts_where_it_disagrees(
     assert published(raws, "lark") == {}
 
 
-def test_what_the_paper_has_of_as_many_tasks_counts_where_it_agrees_too() -> None:
+def test_published_results_for_the_same_task_count_count_if_they_agree_too() -> None:
     raws = [run(16, nodes, time, "fft_pencil") for nodes, time in ((1, 3.0), (16, 1.0))]
 
     own = published(raws)
@@ -186,7 +186,7 @@ def test_what_the_paper_has_of_as_many_tasks_counts_where_it_agrees_too() -> Non
     assert any(text.startswith("bigfft, 2048 tasks") for text in own)
 
 
-def test_the_same_tasks_slower_where_the_paper_has_them_faster_disagree() -> None:
+def test_tasks_slower_here_but_faster_in_the_paper_disagree() -> None:
     slow = [run(512, nodes, time, "fft_pencil") for nodes, time in ((32, 2.0), (256, 1.0))]
     alike = [
         run(tasks, nodes, time, "fft_pencil")
@@ -204,7 +204,7 @@ def test_the_same_tasks_slower_where_the_paper_has_them_faster_disagree() -> Non
     [("fft_pencil", True, True), ("jacobi3d", True, True), ("lammps_rhodo", True, False),
      ("fft_pencil", False, False)],
 )  # fmt: skip
-def test_kernels_that_stand_for_the_paper_s_programs_are_a_caveat(
+def test_kernels_that_represent_published_programs_are_a_caveat(
     kernel: str, paper: bool, stands: bool
 ) -> None:
     raws = [{**raw, "kernel": kernel, "case": f"{raw['case']}-{kernel}"} for raw in RAWS]
@@ -214,7 +214,7 @@ def test_kernels_that_stand_for_the_paper_s_programs_are_a_caveat(
     assert (Caveat.STAND_IN in one.caveats) == stands
 
 
-def test_weak_scaling_has_the_most_tasks_that_have_a_time_in_every_pattern() -> None:
+def test_weak_scaling_uses_the_most_tasks_timed_in_every_pattern() -> None:
     raws = [
         *(run(8, 1, 2.0), run(64, 4, 2.2), run(64, 32, 2.6), run(64, 64, 3.0)),
         bad(run(128, 60, 9.0), "timeout", "too long"),

@@ -12,7 +12,7 @@ from haloscope.findings.finding import Verdict
 from haloscope.topics.memory import findings as memory
 
 
-def test_bandwidth_on_the_most_cores_is_set_against_the_fewest() -> None:
+def test_bandwidth_on_the_most_cores_is_compared_with_the_fewest() -> None:
     raws = [stream(ranks=ranks, launch=k) for ranks in (1, 2) for k in range(3)]
 
     (one,) = found(memory.bandwidth, raws)
@@ -24,7 +24,7 @@ def test_bandwidth_on_the_most_cores_is_set_against_the_fewest() -> None:
     assert {Caveat.FEW_LAUNCHES, Caveat.TOO_FEW} <= {*one.caveats}
 
 
-def test_one_number_of_cores_makes_no_comparison() -> None:
+def test_one_core_count_gives_no_comparison() -> None:
     (one,) = every([stream()])
 
     assert [part.ratio for part in one.parts] == [None]
@@ -32,21 +32,19 @@ def test_one_number_of_cores_makes_no_comparison() -> None:
     assert Caveat.ONE_LAUNCH in one.caveats
 
 
-def test_the_bandwidth_of_a_cache_is_not_the_memorys() -> None:
+def test_cache_bandwidth_is_not_memory_bandwidth() -> None:
     raw = stream()
     raw["points"] = [point for point in raw["points"] if point["size_bytes"] == 2**15]
 
     assert every([raw]) == []
 
 
-def test_more_than_the_triad_is_no_share_of_it() -> None:
+def test_more_than_the_triad_is_not_a_share_of_it() -> None:
     assert found(memory.solver, [stream(), poisson(512, time_s=0.1)]) == []
 
 
 @pytest.mark.parametrize(("faster", "served"), [(1.0, False), (2.0, True)])
-def test_a_triad_that_moves_more_than_in_memory_shows_that_caches_serve_a_part(
-    faster: float, served: bool
-) -> None:
+def test_a_triad_above_memory_bandwidth_shows_cache_use(faster: float, served: bool) -> None:
     triads = stream()
     for point in triads["points"]:
         if point["size_bytes"] == 2**27:
@@ -59,7 +57,7 @@ def test_a_triad_that_moves_more_than_in_memory_shows_that_caches_serve_a_part(
     assert 0 < (one.parts[0].share or 0) < 1
 
 
-def test_parallel_regions_of_the_fewest_and_the_most_threads() -> None:
+def test_parallel_regions_are_compared_for_the_fewest_and_most_threads() -> None:
     raws = [
         record("parallel_region", {}, [1e-4], threads=threads, launch=k, result={"region_s": cost})
         for threads, cost in ((1, 1e-7), (2, 1e-6), (4, 2e-6))

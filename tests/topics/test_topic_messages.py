@@ -26,7 +26,7 @@ def timed(factor: float, number: int = 6, **changes: object) -> list[Raw]:
     return raws
 
 
-def test_a_few_settings_have_a_latency_and_a_bandwidth_each() -> None:
+def test_few_settings_have_a_latency_and_a_bandwidth_each() -> None:
     latency, bandwidth = found(messages.pingpong, [*timed(1), *timed(2, mode="osu")])
 
     assert [part.subject["mode"] for part in latency.parts] == ["imb", "osu"]
@@ -53,7 +53,7 @@ def test_two_ranks_on_one_node_have_no_choice_of_nodes() -> None:
     ]
 
 
-def test_of_many_settings_the_best_alone_is_found() -> None:
+def test_with_many_settings_only_the_best_is_reported() -> None:
     raws = [raw for k in range(5) for raw in timed(1 + k, transport=f"t{k}")]
 
     latency, _ = found(messages.pingpong, raws)
@@ -77,7 +77,7 @@ def test_an_emulated_device_is_a_caveat() -> None:
     assert all(Caveat.EMULATED in one.caveats for one in found(messages.pingpong, raws))
 
 
-def test_streams_have_their_highest_message_rate_and_bandwidth() -> None:
+def test_streams_report_their_maximum_message_rate_and_bandwidth() -> None:
     rate, bandwidth = found(
         messages.streams, [*timed(1, mode="stream"), *timed(2, mode="bistream")]
     )
@@ -101,7 +101,7 @@ def of(name: str, factors: dict[int, float], launches: int = 10) -> list[Raw]:
     return raws
 
 
-def test_the_fastest_library_is_named_by_size_with_the_next() -> None:
+def test_the_fastest_library_is_named_per_size_with_the_second() -> None:
     slow, fast = {8: 1.5, 64: 1.25}, {4096: 2.0, 32768: 2.0}
 
     (one,) = found(messages.libraries, [*of("openmpi", slow), *of("mpich", fast)])
@@ -113,7 +113,7 @@ def test_the_fastest_library_is_named_by_size_with_the_next() -> None:
     assert by[512,].verdict is Verdict.NO_DIFFERENCE and one.points == tuple(SIZES)
 
 
-def test_too_few_launches_name_no_fastest_and_say_how_many_would() -> None:
+def test_too_few_launches_name_no_fastest_and_state_the_number_needed() -> None:
     raws = [*of("openmpi", dict.fromkeys(SIZES, 2.0), 2), *of("mpich", {}, 2)]
 
     (one,) = found(messages.libraries, raws)
@@ -123,7 +123,7 @@ def test_too_few_launches_name_no_fastest_and_say_how_many_would() -> None:
     assert found(messages.libraries, of("openmpi", {})) == []
 
 
-def test_two_placements_are_two_races() -> None:
+def test_two_placements_are_ranked_separately() -> None:
     raws = [*of("openmpi", {}), *of("mpich", dict.fromkeys(SIZES, 2.0))]
     apart = [
         {**raw, "layout": {**raw["layout"], "placement": placement},
@@ -137,7 +137,7 @@ def test_two_placements_are_two_races() -> None:
     assert {one.common["placement"] for one in own} == {"same-core", "same-cache"}
 
 
-def test_the_finding_and_the_table_rest_on_the_same_tests() -> None:
+def test_the_finding_and_the_table_use_the_same_tests() -> None:
     """Launches that never overlap: enough for one family of tests of a few sizes alone."""
     raws = [
         *of("openmpi", dict.fromkeys(SIZES, 1.5), 5),
@@ -156,7 +156,7 @@ def test_the_finding_and_the_table_rest_on_the_same_tests() -> None:
     assert noted(table, "Shown: 1 of 5 sizes", "tested together")
 
 
-def test_what_was_launched_too_seldom_keeps_no_one_else_from_being_told_apart() -> None:
+def test_a_library_with_few_launches_does_not_block_other_comparisons() -> None:
     raws = [
         *of("openmpi", dict.fromkeys(SIZES, 2.0)),
         *of("mpich", {}),
@@ -173,7 +173,7 @@ def test_what_was_launched_too_seldom_keeps_no_one_else_from_being_told_apart() 
     assert noted(table, "too few launches", "): impi.")
 
 
-def test_placements_are_set_against_each_other_library_by_library() -> None:
+def test_placements_are_compared_per_library() -> None:
     raws = [
         {**raw, "layout": {**raw["layout"], "placement": placement},
          "case": f"{raw['case']}-{placement}"}

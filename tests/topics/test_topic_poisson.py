@@ -42,7 +42,7 @@ def test_a_speedup_has_its_interval_efficiency_and_base() -> None:
     assert one.common["n"] == 512 and one.metric.name == "time of a solve"
 
 
-def test_a_speedup_of_few_launches_has_their_range_and_no_verdict() -> None:
+def test_a_speedup_with_few_launches_has_a_range_and_no_verdict() -> None:
     (one,) = found(topic.speedup, [*solves([4.0, 6.0, 8.0]), *solves(THREE, ranks=2)])
 
     (part,) = one.parts
@@ -52,13 +52,13 @@ def test_a_speedup_of_few_launches_has_their_range_and_no_verdict() -> None:
     assert {Caveat.FEW_LAUNCHES, Caveat.TOO_FEW, Caveat.SUPERLINEAR_UNSHOWN} <= {*one.caveats}
 
 
-def test_a_speedup_of_one_launch_has_neither() -> None:
+def test_a_speedup_of_one_launch_has_no_range_or_verdict() -> None:
     (one,) = found(topic.speedup, [*solves([4.0]), *solves([2.0], ranks=2)])
 
     assert Caveat.ONE_LAUNCH in one.caveats and one.parts[0].verdict is Verdict.UNDECIDED
 
 
-def test_hardware_threads_that_share_cores_are_not_more_cores() -> None:
+def test_hardware_threads_on_shared_cores_are_not_more_cores() -> None:
     def placed(places: str, ranks: int, threads: int) -> Raw:
         where = {"places": places}
         return poisson(256, ranks=ranks, threads=threads, time_s=1 / ranks, layout=where)
@@ -74,14 +74,14 @@ def test_hardware_threads_that_share_cores_are_not_more_cores() -> None:
     assert speedup.parts[0].subject == {"cores": 4}
 
 
-def test_what_is_slower_has_a_ratio_below_one() -> None:
+def test_a_slowdown_has_a_ratio_below_one() -> None:
     (one,) = found(topic.speedup, [*many(1.0), *many(2.0, ranks=2)])
 
     assert ratio(one.parts[0]) == pytest.approx(0.5)
     assert one.parts[0].verdict is Verdict.SLOWER and one.parts[0].share == pytest.approx(0.25)
 
 
-def test_fixed_iterations_are_no_solve_and_the_fastest_variant_is_named() -> None:
+def test_fixed_iterations_are_not_a_solve_and_the_fastest_variant_is_named() -> None:
     def speedup(iterations: int) -> Finding:
         raws = [
             poisson(256, ranks=p, variant=variant, time_s=time / p)
@@ -104,7 +104,7 @@ def test_processes_with_threads_are_counted_as_cores() -> None:
     assert (one.parts[0].subject, one.parts[0].reference) == ({"cores": 32}, {"cores": 4})
 
 
-def test_an_efficiency_above_one_that_no_cache_explains_says_so() -> None:
+def test_superlinear_efficiency_without_a_cache_effect_is_noted() -> None:
     (one,) = found(topic.speedup, [*many(3.0), *many(1.0, ranks=2)])
 
     assert one.parts[0].share == pytest.approx(1.5)
@@ -112,7 +112,7 @@ def test_an_efficiency_above_one_that_no_cache_explains_says_so() -> None:
 
 
 @pytest.mark.parametrize("faster", [1.5, 3.0])
-def test_working_sets_that_move_to_another_cache_are_a_caveat_at_any_efficiency(
+def test_working_sets_that_move_to_another_cache_are_always_a_caveat(
     faster: float,
 ) -> None:
     """Three vectors of n = 384 take 3.4 MiB: above one core's L2, below that of two."""
@@ -140,7 +140,7 @@ def layouts(*seconds: float, launches: int = 6) -> list[Raw]:
     ]
 
 
-def test_the_fastest_layout_is_named_with_what_is_behind_it() -> None:
+def test_the_fastest_layout_is_named_with_the_slower_ones() -> None:
     (one,) = found(topic.layouts, layouts(2.0, 3.0))
 
     (part,) = one.parts
@@ -150,13 +150,13 @@ def test_the_fastest_layout_is_named_with_what_is_behind_it() -> None:
     assert value(part) == pytest.approx(2.05) and ratio(part) == pytest.approx(1.5)
 
 
-def test_a_layout_is_not_called_slower_without_launches_enough() -> None:
+def test_a_layout_is_not_called_slower_with_too_few_launches() -> None:
     (one,) = found(topic.layouts, layouts(2.0, 3.0, launches=2))
 
     assert one.parts[0].verdict is Verdict.UNDECIDED and len(one.parts[0].also) == 1
 
 
-def test_simulated_layouts_that_hardly_differ_are_equal_on_as_many_nodes() -> None:
+def test_nearly_equal_simulated_layouts_with_equal_nodes_are_ties() -> None:
     def mapped(nodes: int, mapping: str, time_s: float) -> Raw:
         raw = poisson(256, nodes=nodes, ranks=16, time_s=time_s, **SIMULATED)
         layout = {**raw["layout"], "mapping": mapping}
@@ -173,7 +173,7 @@ def test_simulated_layouts_that_hardly_differ_are_equal_on_as_many_nodes() -> No
     assert one.common["nodes"] == 2
 
 
-def test_simulated_layouts_in_another_order_than_published_stand_beside_those_times() -> None:
+def test_a_simulated_order_unlike_the_published_one_is_reported() -> None:
     """On 32 nodes of Stampede2: 9 s with a process a node, 7 s with two, 6 s with four and more."""
 
     def simulated(*seconds: float) -> list[Finding]:
@@ -202,7 +202,7 @@ def test_simulated_layouts_in_another_order_than_published_stand_beside_those_ti
         ("close", 2, "wall", True),
     ],
 )
-def test_ranks_that_are_packed_stand_beside_no_paper_that_spread_them(
+def test_packed_ranks_are_not_compared_with_published_spread_ranks(
     bind: str, ppn: int, clock: str, beside: bool
 ) -> None:
     more = SIMULATED if clock == "simulated" else {}
@@ -216,7 +216,7 @@ def test_ranks_that_are_packed_stand_beside_no_paper_that_spread_them(
 
 
 @pytest.mark.parametrize(("thread_bind", "beside"), [("close", True), ("spread", False)])
-def test_published_times_stand_beside_threads_that_were_bound_alike(
+def test_published_times_are_compared_with_equally_bound_threads(
     thread_bind: str, beside: bool
 ) -> None:
     bound = {"bind": "spread", "thread_bind": thread_bind}
@@ -229,7 +229,7 @@ def test_published_times_stand_beside_threads_that_were_bound_alike(
 
 
 @pytest.mark.parametrize(("places", "value"), [("threads", 147.0), ("cores", None)])
-def test_times_of_two_threads_per_core_stand_beside_threads_that_share_cores(
+def test_times_of_two_threads_per_core_are_compared_with_shared_cores(
     places: str, value: float | None
 ) -> None:
     """64 threads on 48 cores: the table's OMP_PLACES=cores does not say which share one."""
@@ -242,7 +242,7 @@ def test_times_of_two_threads_per_core_stand_beside_threads_that_share_cores(
     assert (known and known.value) == value
 
 
-def test_simulated_layouts_within_the_error_of_their_ratio_are_alike() -> None:
+def test_simulated_layouts_within_their_ratio_error_are_ties() -> None:
     raws = [
         poisson(8192, nodes=32, ranks=32 * ppn, threads=32 // ppn, variant="textbook",
                 exchange="nonblocking", time_s=time_s, **SIMULATED)
@@ -256,7 +256,7 @@ def test_simulated_layouts_within_the_error_of_their_ratio_are_alike() -> None:
     assert part.band is not None and 4.58 / 4.42 < part.band < 9.0 / 4.42
 
 
-def test_bindings_alone_are_no_layouts() -> None:
+def test_different_bindings_alone_are_not_layouts() -> None:
     raws = [
         poisson(256, ranks=2, launch=k, time_s=time, layout={"bind": bind})
         for bind, time in (("close", 1.0), ("spread", 2.0))
@@ -287,7 +287,7 @@ def fastest(raws: list[Raw]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
 
 
 @pytest.mark.usefixtures("exact")
-def test_each_mesh_has_its_fastest_number_of_processes_on_few_nodes_and_on_many() -> None:
+def test_each_mesh_has_its_best_process_count_on_few_and_many_nodes() -> None:
     times = {
         (64, 1): (4.0, 2.0, 1.0),
         (64, 2): (2.0, 0.9, 1.0),
@@ -307,13 +307,13 @@ def test_each_mesh_has_its_fastest_number_of_processes_on_few_nodes_and_on_many(
     }
 
 
-def test_numbers_of_processes_that_are_as_fast_are_equal() -> None:
+def test_equally_fast_process_counts_are_ties() -> None:
     raws = [run(64, nodes, ppn, 1.0, **SIMULATED) for nodes in (1, 2) for ppn in (2, 4)]
 
     assert fastest(raws) == {(64, 1, 2): (2, 4, Verdict.EQUAL)}
 
 
-def test_of_several_settings_the_one_with_the_largest_mesh_goes_before_a_faster_one() -> None:
+def test_the_headline_prefers_the_largest_mesh_over_a_faster_setting() -> None:
     raws = [
         run(n, nodes, ppn, time / ppn, variant=variant, **SIMULATED)
         for variant, n, time in (("fused", 64, 1.0), ("textbook", 128, 9.0))
@@ -326,7 +326,7 @@ def test_of_several_settings_the_one_with_the_largest_mesh_goes_before_a_faster_
     assert (one.common["n"], one.common["variant"]) == (128, "textbook")
 
 
-def test_a_lowest_median_is_not_called_fastest_where_a_test_does_not_show_it() -> None:
+def test_a_lowest_median_is_not_called_fastest_without_a_significant_test() -> None:
     few = [run(64, nodes, ppn, 1.0 / ppn, launch=k)
            for nodes in (1, 2) for ppn in (2, 4) for k in range(2)]  # fmt: skip
     shown = [run(64, nodes, ppn, 1.0 / ppn + 1e-3 * k, launch=k)
@@ -336,7 +336,7 @@ def test_a_lowest_median_is_not_called_fastest_where_a_test_does_not_show_it() -
     assert fastest(shown) == {(64, 1, 2): (4, Verdict.FASTER)}
 
 
-def test_one_number_of_nodes_or_of_processes_on_each_asks_no_such_question() -> None:
+def test_one_node_or_process_count_gives_no_finding() -> None:
     assert fastest([run(64, 1, ppn, 1.0) for ppn in (1, 2, 4)]) == {}
     assert fastest([run(64, nodes, 4, 1.0) for nodes in (1, 2, 4)]) == {}
     assert fastest([run(64, k, p, 1.0, threads=2) for k in (1, 2) for p in (1, 2)]) == {}
@@ -361,7 +361,7 @@ def winners_of(one: Finding, name: str) -> dict[tuple[Any, ...], list[Any]]:
 
 
 @pytest.mark.usefixtures("exact")
-def test_each_exchange_has_its_fastest_number_of_processes_per_node() -> None:
+def test_each_exchange_has_its_best_processes_per_node() -> None:
     raws = [*tara("blocking"), *tara("nonblocking")]
     for raw in raws:
         raw["simulation"] = {"cluster": "tara", "verified": False}
@@ -377,7 +377,7 @@ def test_each_exchange_has_its_fastest_number_of_processes_per_node() -> None:
 
 
 @pytest.mark.usefixtures("exact")
-def test_the_number_of_processes_beyond_which_a_mesh_is_slower() -> None:
+def test_the_process_count_beyond_which_a_mesh_slows_down_is_reported() -> None:
     raws = tara("blocking")
     for raw in raws:
         raw["simulation"] = {"cluster": "tara", "verified": False}
@@ -392,7 +392,7 @@ def test_the_number_of_processes_beyond_which_a_mesh_is_slower() -> None:
 
 
 @pytest.mark.usefixtures("exact")
-def test_where_the_most_processes_are_fastest_nothing_turns() -> None:
+def test_without_a_slowdown_no_turning_point_is_reported() -> None:
     raws = [run(64, nodes, ppn, 1 / nodes / ppn, **SIMULATED) for nodes in (1, 2) for ppn in (1, 2)]
 
     assert found(topic.turns, raws) == []
@@ -409,12 +409,12 @@ def by_ranks(**changes: Any) -> list[Raw]:
     ]
 
 
-def test_what_is_found_by_ranks_is_not_found_again_over_settings() -> None:
+def test_findings_by_rank_are_not_repeated_over_settings() -> None:
     assert found(contrast.variants, by_ranks()) == []
     assert found(topic.variants_by_ranks, by_ranks())
 
 
-def test_a_simulated_lead_over_others_has_its_error() -> None:
+def test_a_simulated_lead_states_its_error() -> None:
     leads = [
         part.ratio
         for one in found(topic.variants_by_ranks, by_ranks(**SIMULATED))
@@ -426,7 +426,7 @@ def test_a_simulated_lead_over_others_has_its_error() -> None:
     assert band and band > 1
 
 
-def test_simulated_times_near_a_step_of_the_model_are_a_caveat() -> None:
+def test_simulated_times_near_a_model_threshold_are_a_caveat() -> None:
     def near(find: Any, raws: list[Raw]) -> bool:
         return Caveat.NEAR_CACHE_SIZE in found(find, raws)[0].caveats
 
@@ -439,7 +439,7 @@ def test_simulated_times_near_a_step_of_the_model_are_a_caveat() -> None:
     assert near(contrast.variants, alone)
 
 
-def test_of_many_meshes_the_largest_is_raced_by_ranks() -> None:
+def test_with_many_meshes_the_largest_is_ranked_by_ranks() -> None:
     def meshes(*edges: int) -> set[Any]:
         raws = [
             one
@@ -470,7 +470,7 @@ def solved(variant: str, ranks: int, seconds: float, communicating: float = 0.1)
     return raws
 
 
-def test_variants_that_share_the_first_place_stand_before_those_behind() -> None:
+def test_tied_first_variants_are_listed_before_slower_ones() -> None:
     seconds = {"textbook": 3.0, "fused": 1.0, "sstep": 1.0, "pipelined": 2.0}
     raws = [r for p in (1, 2) for name, time_s in seconds.items() for r in solved(name, p, time_s)]
 
@@ -483,7 +483,7 @@ def test_variants_that_share_the_first_place_stand_before_those_behind() -> None
     assert part.ratio and [part.ratio.least, part.ratio.most] == pytest.approx([2.0, 3.0])
 
 
-def test_the_fastest_variant_is_named_from_how_many_ranks_on() -> None:
+def test_the_rank_count_from_which_a_variant_is_fastest_is_reported() -> None:
     raws = [
         *(raw for ranks in (1, 2) for raw in solved("textbook", ranks, 3.0 / ranks)),
         *(raw for ranks in (1, 2) for raw in solved("fused", ranks, 1.0 / ranks)),
@@ -506,7 +506,7 @@ def test_the_fastest_variant_is_named_from_how_many_ranks_on() -> None:
     )
 
 
-def test_one_number_of_ranks_or_several_layouts_of_each_show_no_change_with_ranks() -> None:
+def test_one_rank_count_or_several_layouts_give_no_rank_finding() -> None:
     alone = [*solved("textbook", 2, 1.0), *solved("fused", 2, 0.5)]
     several = [
         {**raw, "layout": {**raw["layout"], "nodes": nodes, "ppn": ranks // nodes},
@@ -526,7 +526,7 @@ def serial(raws: list[Raw]) -> Finding:
     return one
 
 
-def test_a_serial_solve_stands_beside_what_papers_have_of_its_mesh() -> None:
+def test_a_serial_solve_is_compared_with_published_ones_of_its_mesh() -> None:
     one = serial([poisson(1024, time_s=2.0)])
 
     (part,) = one.parts
@@ -538,13 +538,13 @@ def test_a_serial_solve_stands_beside_what_papers_have_of_its_mesh() -> None:
     assert Caveat.DIFFERENT_PROGRAM not in same.caveats
 
 
-def test_a_published_time_has_no_more_digits_than_its_paper_prints() -> None:
+def test_a_published_time_has_only_the_printed_digits() -> None:
     texts = [one.text for one in serial([poisson(128, variant="textbook")]).parts[0].published]
 
     assert texts == ["0.03 s"]
 
 
-def test_the_fastest_of_several_settings_or_of_one_program_says_so() -> None:
+def test_the_fastest_of_settings_or_identical_programs_is_labelled() -> None:
     bound = [
         poisson(1024, time_s=time, layout={"bind": bind})
         for bind, time in (("close", 3.0), ("spread", 2.0))
@@ -560,7 +560,7 @@ def test_the_fastest_of_several_settings_or_of_one_program_says_so() -> None:
     assert shows(str(alike), "fastest of 2 cases ", "identical code")
 
 
-def test_only_serial_and_measured_times_stand_beside_published_serial_times() -> None:
+def test_only_serial_measured_times_are_compared_with_published_serial_times() -> None:
     assert found(accuracy.serial, [poisson(1024, ranks=2)], shelf=SHELF) == []
     assert found(accuracy.serial, [poisson(1024, **SIMULATED)], shelf=SHELF) == []
 
@@ -569,7 +569,7 @@ def test_only_serial_and_measured_times_stand_beside_published_serial_times() ->
     ("change", "error", "iterations"),
     [({}, 0.0, 0.0), ({"error_max": 3.2e-6}, 0.0235, 0.0), ({"iterations": 1583}, 0.0, 0.00127)],
 )
-def test_errors_and_iteration_counts_are_set_against_the_published(
+def test_errors_and_iteration_counts_are_compared_with_published_ones(
     change: dict[str, Any], error: float, iterations: float
 ) -> None:
     raw = poisson(1024)
@@ -581,7 +581,7 @@ def test_errors_and_iteration_counts_are_set_against_the_published(
     assert one.parts[0].published[0].source.startswith("tara")
 
 
-def test_meshes_each_twice_as_fine_have_errors_of_second_order() -> None:
+def test_meshes_refined_by_two_have_second_order_errors() -> None:
     (one,) = found(accuracy.order, [poisson(n) for n in (128, 256, 512, 1024)])
 
     assert [part.subject for part in one.parts] == [{"n": 128}, {"n": 256}, {"n": 512}]
@@ -598,7 +598,7 @@ def at(tolerance: float, n: int, error: float | None = None, **more: Any) -> Raw
     return raw
 
 
-def test_solves_that_end_at_another_residual_stand_beside_no_published_one() -> None:
+def test_solves_with_another_tolerance_are_not_compared_with_published_ones() -> None:
     raws = [at(tolerance, 1024, time_s=time) for tolerance, time in ((1e-6, 2.0), (1e-2, 1.0))]
 
     (one,) = found(accuracy.convergence, raws, shelf=SHELF)
@@ -608,7 +608,7 @@ def test_solves_that_end_at_another_residual_stand_beside_no_published_one() -> 
     assert value(serial(raws).parts[0]) == 2.0
 
 
-def test_the_order_of_errors_is_of_the_smallest_tolerance() -> None:
+def test_the_order_of_errors_uses_the_smallest_tolerance() -> None:
     fine = [at(1e-8, n) for n in (128, 256, 512, 1024)]
     coarse = [at(1e-2, n, error=1.0) for n in (128, 256, 512, 1024)]
 

@@ -41,7 +41,7 @@ def caveats(raws: list[Raw], **context: Any) -> set[Caveat]:
          {"failed": 1}, "1 of 2 launches"),
     ],
 )  # fmt: skip
-def test_launches_in_no_table_are_counted_by_what_became_of_them(
+def test_launches_in_no_table_are_counted_by_outcome(
     raws: list[Raw], counts: dict[str, int], question: str
 ) -> None:
     (one,) = found(quality.incomplete, raws)
@@ -50,7 +50,7 @@ def test_launches_in_no_table_are_counted_by_what_became_of_them(
     assert (one.question, one.caveats) == (question, (Caveat.INCOMPLETE,))
 
 
-def test_what_can_not_run_here_is_not_missed() -> None:
+def test_unsupported_cases_are_not_reported_missing() -> None:
     assert found(quality.incomplete, [poisson(64), bad(stream(), "absent", "no GPU")]) == []
 
 
@@ -63,7 +63,7 @@ def test_what_can_not_run_here_is_not_missed() -> None:
         ([on_device("sf_unpack"), on_device("sf_pingpong")], Caveat.EMULATED, 2),
     ],
 )  # fmt: skip
-def test_marked_cases_are_warned_of(raws: list[Raw], caveat: Caveat, number: int) -> None:
+def test_marked_cases_cause_a_warning(raws: list[Raw], caveat: Caveat, number: int) -> None:
     (one,) = found(quality.marked, raws)
 
     assert one.caveats == (caveat,) and len(one.cases) == number
@@ -71,7 +71,7 @@ def test_marked_cases_are_warned_of(raws: list[Raw], caveat: Caveat, number: int
     assert found(quality.marked, [poisson(64)]) == []
 
 
-def test_simulations_have_the_errors_of_the_published_tables_of_their_kernel() -> None:
+def test_simulations_state_the_errors_published_tables_give_for_their_kernel() -> None:
     raws = [poisson(1024, variant="textbook", **SIMULATED), poisson(64, **SIMULATED)]
 
     (known,) = found(quality.simulation, raws)
@@ -84,13 +84,13 @@ def test_simulations_have_the_errors_of_the_published_tables_of_their_kernel() -
     assert found(quality.simulation, [poisson(64)]) == []
 
 
-def test_a_cluster_that_no_table_is_of_has_no_errors() -> None:
+def test_a_cluster_without_published_tables_has_no_errors() -> None:
     simulation = {**SIMULATED["simulation"], "cluster": "cab"}
 
     assert found(quality.simulation, [poisson(64, clock="simulated", simulation=simulation)]) == []
 
 
-def test_replicates_are_warned_of() -> None:
+def test_replicates_cause_a_warning() -> None:
     drawn = {**SIMULATED["simulation"], "spread": {"nodes": 0.01, "phases": 0.0, "seed": 3}}
     raws = [poisson(64, launch=k, clock="simulated", simulation=drawn) for k in range(2)]
 
@@ -99,7 +99,7 @@ def test_replicates_are_warned_of() -> None:
     assert first.caveats == (Caveat.REPLICATES,) and first.question == "1 of 2 simulated cases"
 
 
-def test_errors_of_relative_times_say_over_what() -> None:
+def test_errors_of_relative_times_name_their_reference() -> None:
     raw = {**fft(), **SIMULATED, "simulation": {**SIMULATED["simulation"], "cluster": "eagle"}}
 
     (known,) = found(quality.simulation, [raw])
@@ -123,7 +123,7 @@ def seen(*cpus: list[int]) -> dict[str, Any]:
     ("more", "number"),
     [(seen([0], [1]), 0), (seen([3], [4]), 1), (seen([5], [6]), 0), ({}, 0)],
 )
-def test_ranks_on_two_kinds_of_cores_are_warned_of(more: dict[str, Any], number: int) -> None:
+def test_ranks_on_two_core_types_cause_a_warning(more: dict[str, Any], number: int) -> None:
     assert len(found(quality.core_kinds, [poisson(64, **more)])) == number
 
 
@@ -145,7 +145,7 @@ def test_a_busy_machine_and_uneven_launches_come_first() -> None:
         ({"machine": {"host": "owl", "cores": 2}}, "host"),
     ],
 )
-def test_launches_of_one_name_under_different_conditions_are_warned_of(
+def test_launches_with_one_name_and_different_conditions_cause_a_warning(
     change: dict[str, Any], differs: str
 ) -> None:
     (one,) = found(quality.mixed, [poisson(64), poisson(64, launch=1, **change)])
@@ -154,7 +154,7 @@ def test_launches_of_one_name_under_different_conditions_are_warned_of(
     assert any(str(part.subject["name"]).startswith(differs) for part in one.parts)
 
 
-def test_launches_after_an_accepted_change_are_warned_of() -> None:
+def test_launches_after_an_accepted_change_cause_a_warning() -> None:
     change = "node model: a -> b"
 
     (one,) = found(quality.mixed, [poisson(64), poisson(64, launch=1, changed=[change])])
@@ -184,7 +184,7 @@ def times(raw: Raw, factor: float) -> Raw:
         (1000, SIMULATED, None),
     ],
 )
-def test_latencies_that_no_machine_has_are_warned_of(
+def test_impossible_latencies_cause_a_warning(
     factor: float, changes: dict[str, Any], expected: str | None
 ) -> None:
     raw = times(pingpong(sizes=[8, 64], **changes), factor)
@@ -197,7 +197,7 @@ def test_latencies_that_no_machine_has_are_warned_of(
     assert bool(own) == (expected is not None)
 
 
-def test_a_solve_that_a_cache_just_holds_is_near_a_step_of_the_model() -> None:
+def test_a_solve_that_barely_fits_a_cache_is_near_a_model_threshold() -> None:
     """256 x 256 points of four vectors take 2 MiB, which is what a core's L2 holds here."""
 
     def near(edge: int, **changes: Any) -> list[Caveat]:
@@ -209,7 +209,7 @@ def test_a_solve_that_a_cache_just_holds_is_near_a_step_of_the_model() -> None:
     assert near(256) == []
 
 
-def test_warnings_stand_before_all_other_findings() -> None:
+def test_warnings_precede_all_other_findings() -> None:
     raws = [bad(poisson(64), "failed", "killed"), poisson(128), stream(), pingpong()]
 
     order = [one.severity is Prominence.WARNING for one in every(raws)]
@@ -218,7 +218,7 @@ def test_warnings_stand_before_all_other_findings() -> None:
     assert caveats(raws) == {Caveat.INCOMPLETE}
 
 
-def test_a_number_that_no_launch_here_has_is_no_key_figure() -> None:
+def test_a_number_from_outside_these_launches_is_no_key_figure() -> None:
     values = [
         Finding(
             f"question {launches}",

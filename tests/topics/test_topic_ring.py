@@ -31,7 +31,7 @@ def rings(message_s: float = 0.1e-6, launches: int = 6) -> list[Raw]:
     ]
 
 
-def test_a_message_of_the_fewest_and_the_most_processes_and_each_level() -> None:
+def test_message_times_are_reported_for_fewest_and_most_processes_and_levels() -> None:
     ends, levels = found(ring, rings())
 
     assert [part.subject for part in ends.parts] == [{"ranks": 2}, {"ranks": 4}]
@@ -47,6 +47,6 @@ def test_one_process_passes_messages_to_itself() -> None:
 
 
 @pytest.mark.parametrize("name", [*distance._ORDER, distance.OVERSUBSCRIBED])
-def test_every_distance_has_words(name: str) -> None:
+def test_every_distance_has_a_description(name: str) -> None:
     assert "-" not in level_name(name)
     assert level_name(f"{name}, cores shared") == f"{level_name(name)}, cores shared"

@@ -25,7 +25,7 @@ def _transforms(times: dict[int, float], **changes: Any) -> list[Raw]:
     ]
 
 
-def test_the_most_cores_are_set_against_the_fewest() -> None:
+def test_the_most_cores_are_compared_with_the_fewest() -> None:
     (one,) = found(strong, _transforms({1: 0.8, 2: 0.4, 4: 0.25}))
 
     (part,) = one.parts
@@ -36,14 +36,14 @@ def test_the_most_cores_are_set_against_the_fewest() -> None:
     assert one.topic == "fft"
 
 
-def test_fewer_cores_that_are_the_fastest_come_first() -> None:
+def test_a_smaller_core_count_that_is_fastest_comes_first() -> None:
     (one,) = found(strong, _transforms({1: 0.8, 2: 0.4, 4: 0.5}))
 
     assert [part.subject for part in one.parts] == [{"cores": 2}, {"cores": 4}]
     assert [ratio(part) for part in one.parts] == pytest.approx([2.0, 1.6], rel=0.02)
 
 
-def test_several_nodes_have_their_node_hours() -> None:
+def test_several_nodes_state_their_node_hours() -> None:
     raws = [
         record("fft_pencil", {"topology": f"{2 * nodes}x1"}, [time], ranks=2 * nodes, nodes=nodes,
                launch=launch, work=WORK)
@@ -60,7 +60,7 @@ def test_several_nodes_have_their_node_hours() -> None:
     assert part.node_hours.estimate.value == pytest.approx(0.5)
 
 
-def test_of_several_ways_the_fastest_scales() -> None:
+def test_scaling_uses_the_fastest_method() -> None:
     raws = [
         {**fft(ranks=ranks, launch=launch, time_s=time, transpose=way), "work": WORK}
         for way, times in (("pairwise", (0.8, 0.5)), ("alltoallv", (0.9, 0.3)))
@@ -74,7 +74,7 @@ def test_of_several_ways_the_fastest_scales() -> None:
     assert ratio(one.parts[0]) == pytest.approx(3.0, rel=0.02)
 
 
-def test_of_ways_that_are_equally_fast_the_first_scales() -> None:
+def test_scaling_uses_the_first_of_equally_fast_methods() -> None:
     raws = [
         {**fft(ranks=ranks, time_s=time, transpose=way), "work": WORK, **SIMULATED}
         for way, times in (("alltoallv", (0.8, 0.31)), ("pairwise", (0.9, 0.3)))
@@ -86,7 +86,7 @@ def test_of_ways_that_are_equally_fast_the_first_scales() -> None:
     assert one.common["transpose"] == "alltoallv"
 
 
-def test_a_simulated_number_has_its_error_behind_it() -> None:
+def test_a_simulated_number_is_followed_by_its_error() -> None:
     raws = [{**raw, **SIMULATED} for raw in _transforms({1: 0.8, 4: 0.25}) if not raw["launch"]]
 
     (one,) = found(strong, raws)
@@ -97,7 +97,7 @@ def test_a_simulated_number_has_its_error_behind_it() -> None:
     assert within(part.estimate.band) in text and within(part.ratio.estimate.band) in text
 
 
-def test_work_that_grows_with_its_processes_has_no_speedup() -> None:
+def test_work_that_grows_with_processes_has_no_speedup() -> None:
     raws = [
         {**raw, "work": {**WORK, "flops": 1e9 * raw["layout"]["ranks"]}}
         for raw in _transforms({1: 0.8, 4: 0.8})
@@ -107,7 +107,7 @@ def test_work_that_grows_with_its_processes_has_no_speedup() -> None:
     assert found(strong, _transforms({1: 0.8, 4: 0.8}, work=None)) == []
 
 
-def test_of_layouts_on_as_many_cores_the_fastest_is_named() -> None:
+def test_the_fastest_layout_of_equal_core_counts_is_named() -> None:
     raws = [
         {**fft(ranks=ranks, threads=threads, launch=launch, time_s=time, size=size), "work": WORK}
         for size, scale in (("64x64x64", 1), ("128x128x128", 8))
@@ -127,7 +127,7 @@ def test_of_layouts_on_as_many_cores_the_fastest_is_named() -> None:
     assert one.common["size"] == "128x128x128"
 
 
-def test_layouts_of_other_work_or_cores_are_not_set_against_each_other() -> None:
+def test_layouts_with_different_work_or_cores_are_not_compared() -> None:
     assert found(layouts, _transforms({1: 0.8, 2: 0.4})) == []
     raws = [
         {**fft(ranks=ranks, threads=4 // ranks), "work": {**WORK, "flops": 1e9 * ranks}}
@@ -136,13 +136,13 @@ def test_layouts_of_other_work_or_cores_are_not_set_against_each_other() -> None
     assert found(layouts, raws) == []
 
 
-def test_a_solver_has_its_own() -> None:
+def test_a_solver_is_excluded_from_the_generic_finding() -> None:
     raws = [poisson(64, ranks=ranks, launch=k) for ranks in (1, 4) for k in range(6)]
 
     assert found(strong, raws) == []
 
 
-def test_it_answers_where_nothing_else_does() -> None:
+def test_scaling_is_the_answer_if_there_is_no_other() -> None:
     (answer,) = [
         one for one in every(_transforms({1: 0.8, 4: 0.25})) if one.severity is Prominence.ANSWER
     ]

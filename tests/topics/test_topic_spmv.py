@@ -29,7 +29,7 @@ def test_every_matrix_has_its_speedup_on_the_most_processes() -> None:
     assert all(one.parts[0].verdict is Verdict.FASTER for one in own)
 
 
-def test_of_many_settings_a_sparse_product_has_its_ends() -> None:
+def test_with_many_settings_a_sparse_product_states_the_extremes() -> None:
     raws = [
         spmv(matrix=matrix, ranks=ranks, overlap=overlap, time_s=1.0 / ranks)
         for matrix in ("2d5", "3d7", "3d27")
@@ -71,5 +71,5 @@ def test_an_efficiency_above_one_has_a_caveat(launches: int, caveat: Caveat) -> 
     assert caveat in one.caveats
 
 
-def test_one_number_of_processes_is_no_speedup() -> None:
+def test_one_process_count_has_no_speedup() -> None:
     assert found(products, [spmv(ranks=2, launch=k) for k in range(6)]) == []

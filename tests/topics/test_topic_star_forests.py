@@ -35,7 +35,7 @@ def longest(raws: list[Raw]) -> dict[str, tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize(("factor", "deviates"), [(1.0, False), (1.5, True)])
-def test_parts_that_do_not_explain_the_whole_are_a_caveat(factor: float, deviates: bool) -> None:
+def test_parts_that_do_not_add_up_are_a_caveat(factor: float, deviates: bool) -> None:
     raw = star_forest()
     points = [{**one, "times_s": [factor * one["times_s"][0]]} for one in raw["points"]]
 
@@ -44,7 +44,7 @@ def test_parts_that_do_not_explain_the_whole_are_a_caveat(factor: float, deviate
     assert (Caveat.PARTS_DEVIATE in one.caveats) == deviates
 
 
-def test_published_times_of_gpus_are_unlike_those_of_host_memory() -> None:
+def test_a_published_gpu_latency_names_its_memory() -> None:
     (case,) = cases([star_forest("sf_pingpong")])
 
     beside = published_latency(case, 8, Library([papers.load("anl-petsc-summit-part2")]))
@@ -52,11 +52,11 @@ def test_published_times_of_gpus_are_unlike_those_of_host_memory() -> None:
     assert beside is not None and beside.variant == "GPU memory"
 
 
-def test_one_launch_alone_has_no_dominant_part() -> None:
+def test_a_single_launch_has_no_dominant_part() -> None:
     assert found(topic.dominating, [star_forest()]) == []
 
 
-def test_a_part_that_is_not_longest_in_every_launch_is_not_named() -> None:
+def test_a_part_must_be_longest_in_every_launch_to_be_named() -> None:
     quick, other = twice(star_forest())
     other = {**other, "parts": [
         {**part, "times_s": [1e-3]} if part["name"].endswith(" pack") and part["point"] == 0
@@ -67,7 +67,7 @@ def test_a_part_that_is_not_longest_in_every_launch_is_not_named() -> None:
     assert longest([quick, other])["launches differ"] == (8,)
 
 
-def test_what_dominates_from_small_to_large() -> None:
+def test_the_dominant_part_is_named_from_small_to_large_sizes() -> None:
     by = longest(twice(star_forest()))
 
     assert by["message start-up"] == (8, 64, 512)
@@ -92,7 +92,7 @@ def launched(raw: Raw) -> Raw:
     return {**raw, "params": params, "parts": own, "points": points, "device": "emulated"}
 
 
-def test_what_launches_take_is_told_once() -> None:
+def test_launch_costs_are_reported_once() -> None:
     (one,) = found(topic.dominating, [launched(raw) for raw in twice(star_forest("sf_grid"))])
 
     names = [part.subject["name"] for part in one.parts]
@@ -108,13 +108,13 @@ def test_what_launches_take_is_told_once() -> None:
     assert Caveat.PARTS_DEVIATE in one.caveats  # the whole has no launches here
 
 
-def test_parts_that_explain_their_whole_need_no_caveat() -> None:
+def test_parts_that_add_up_need_no_caveat() -> None:
     (one,) = found(topic.dominating, twice(star_forest()))
 
     assert Caveat.PARTS_DEVIATE not in one.caveats
 
 
-def test_packing_has_its_share() -> None:
+def test_the_share_of_packing_is_reported() -> None:
     """Packing takes 3 µs at every size, messages 2 to 9 and the rest next to nothing."""
     quick = star_forest()
     parts = [
@@ -128,7 +128,7 @@ def test_packing_has_its_share() -> None:
     assert by["packing and unpacking"].share == pytest.approx(0.75, abs=0.01)
 
 
-def test_of_many_forests_the_fewest_ranks_and_the_most_are_found() -> None:
+def test_with_many_forests_the_fewest_and_the_most_ranks_are_reported() -> None:
     forests = (star_forest("sf_grid", ranks=ranks) for ranks in (2, 3, 4, 6, 8, 16))
 
     own = found(topic.dominating, [raw for forest in forests for raw in twice(forest)])
@@ -144,7 +144,7 @@ def timed(raw: Raw, small: float, large: float) -> Raw:
     return raw
 
 
-def test_what_a_forest_adds_to_plain_messages_is_tested_size_by_size() -> None:
+def test_the_overhead_of_a_forest_over_plain_messages_is_tested_per_size() -> None:
     raws = [
         raw
         for k in range(7)
@@ -178,7 +178,7 @@ def by_way(raws: list[Raw]) -> dict[Any, Finding]:
     return {next(iter(one.parts[0].subject.values())): one for one in found(topic.device, raws)}
 
 
-def test_ways_to_synchronise_are_tested_against_petscs_size_by_size() -> None:
+def test_synchronisation_methods_are_compared_with_petsc_per_size() -> None:
     own = by_way(synchronised({"typed": 0.5, "default_stream": 1.0, "general": 2.0}))
 
     assert verdicts(own["general"]) == [(Verdict.SLOWER, SMALL), (Verdict.NO_DIFFERENCE, LARGE)]
@@ -188,7 +188,7 @@ def test_ways_to_synchronise_are_tested_against_petscs_size_by_size() -> None:
     assert all(Caveat.EMULATED in one.caveats for one in own.values())
 
 
-def test_messages_through_the_hosts_memory_are_tested_against_those_of_the_device() -> None:
+def test_host_staged_messages_are_compared_with_device_messages() -> None:
     aware = synchronised({"general": 1.0})
 
     own = by_way([*aware, *synchronised({"general": 3.0}, mpi="staged")])
@@ -197,7 +197,7 @@ def test_messages_through_the_hosts_memory_are_tested_against_those_of_the_devic
     assert 1 / ratio(own["staged"].parts[0]) == pytest.approx(3.0)
 
 
-def test_ways_of_a_device_alone_or_of_few_launches_show_nothing() -> None:
+def test_single_device_methods_and_few_launches_have_no_finding() -> None:
     host = [star_forest("sf_pingpong", launch=launch) for launch in range(7)]
     few = by_way(synchronised({"default_stream": 1.0, "general": 2.0}, number=2))
     mixed = by_way([
@@ -225,7 +225,7 @@ def starting(number: int, later_s: float = 0.0) -> dict[str, tuple[Any, ...]]:
     return {str(part.subject["name"]): part.at for part in one.parts}
 
 
-def test_the_start_of_a_device_s_message_dominates_up_to_a_size_in_every_launch() -> None:
+def test_startup_dominates_device_messages_up_to_a_size_in_every_launch() -> None:
     assert starting(7) == {"start-up": (8, 64, 512), "transfer": (4096, 32768)}
     assert starting(2, 5e-6)["start-up"] == (8,)
 
@@ -242,7 +242,7 @@ def pairs(names: tuple[str, ...], number: int, **params: Any) -> list[Raw]:
     ]
 
 
-def test_adding_and_local_leaves_are_tested_against_the_kernel_that_does_less() -> None:
+def test_additions_and_local_leaves_are_compared_with_the_simpler_kernel() -> None:
     adding, leaves = found(topic.more, pairs(tuple(PAIRS), 8))
 
     assert verdicts(adding) == [(Verdict.SLOWER, SMALL), (Verdict.NO_DIFFERENCE, LARGE)]
@@ -251,7 +251,7 @@ def test_adding_and_local_leaves_are_tested_against_the_kernel_that_does_less() 
         assert {part.verdict for part in one.parts} == {Verdict.UNDECIDED}
 
 
-def test_kernels_are_tested_in_each_place_that_has_both() -> None:
+def test_kernels_are_compared_in_each_placement_that_has_both() -> None:
     def bound(bind: str, *kernels: str) -> list[Raw]:
         raws = pairs(kernels, 8, memory="device")
         layout = {**raws[0]["layout"], "bind": bind}
@@ -265,7 +265,7 @@ def test_kernels_are_tested_in_each_place_that_has_both() -> None:
     assert found(topic.more, bound("close", "sf_newpingpong", "sf_scatter")) == []
 
 
-def test_halos_of_a_grid_without_timed_parts_have_values_of_their_own() -> None:
+def test_grid_halos_without_timed_parts_have_separate_values() -> None:
     def grids(**changes: object) -> list[Finding]:
         return found(topic.grids, [
             {**star_forest("sf_grid", ranks=ranks, n="4,8,16,32,64", launch=launch), **changes}
@@ -280,7 +280,7 @@ def test_halos_of_a_grid_without_timed_parts_have_values_of_their_own() -> None:
     assert grids() == []  # what dominates at which size tells more
 
 
-def test_waiting_for_the_first_device_kernel_is_set_against_going_on() -> None:
+def test_waiting_for_the_first_device_kernel_is_compared_with_continuing() -> None:
     small = [launches(100, 150, k) for k in range(7)]
     large = [launches(1000 + k, 1000 + k, k, size=65536) for k in range(7)]
     failed = {**bad(launches(1, 1), "failed", "killed"), "points": [], "times_s": [], "result": {}}
