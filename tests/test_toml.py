@@ -83,20 +83,12 @@ def test_an_invalid_value_is_printed_with_its_type(value: object, shown: str) ->
 @pytest.mark.parametrize(
     ("kind", "value", "rule"),
     [
-<<<<<<< HEAD
-        (int, "5", "must be a valid integer"),
-        (Annotated[int, Field(ge=1)], 0, "must be greater than or equal to 1"),
-        (Literal["a", "b"], "c", "must be 'a' or 'b'"),
-        (Model, 1, "must be a table"),
-        (tuple[int, ...], 1, "must be a list"),
-        (Annotated[list[int], Field(min_length=1)], [], "must have at least 1 item"),
-=======
         (int, "5", ("must be ", "valid integer")),
         (Annotated[int, Field(ge=1)], 0, ("must be greater than ", "equal to 1")),
         (Literal["a", "b"], "c", ("must be 'a' or 'b'",)),
         (Model, 1, ("must be a table",)),
+        (tuple[int, ...], 1, ("must be a list",)),
         (Annotated[list[int], Field(min_length=1)], [], ("must have ", "at least 1 item")),
->>>>>>> unpin-b
     ],
 )
 def test_pydantic_errors_read_like_haloscope_errors(
@@ -104,12 +96,8 @@ def test_pydantic_errors_read_like_haloscope_errors(
 ) -> None:
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(kind).validate_python(value, strict=True)
-<<<<<<< HEAD
-    assert translation(caught.value).startswith(f"{rule}, got ")
-=======
-    said, _ = toml.invalid(caught.value.errors()[0]).split(", got ")
+    said, _ = translation(caught.value).split(", got ")
     assert shows(said, *rule)
->>>>>>> unpin-b
 
 
 def test_all_problems_are_reported_at_once_and_valid_keys_are_read(tmp_path: Path) -> None:
