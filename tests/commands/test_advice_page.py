@@ -51,7 +51,7 @@ def test_the_headline_is_the_layout_with_its_gain_and_cost() -> None:
     assert answer is not None
     (part,) = answer.parts
     assert [*part.subject] == ["name"]
-    assert part.subject["name"].split(", ") == ["8 nodes", "8 tasks per node", "block"]
+    assert str(part.subject["name"]).split(", ") == ["8 nodes", "8 tasks per node", "block"]
     assert part.verdict is Verdict.FASTER
     assert part.ratio and part.ratio.median == pytest.approx(2.5)
     assert part.node_hours and part.node_hours.median == pytest.approx(2.0 / 3.2)
@@ -96,7 +96,7 @@ def test_the_page_is_written_with_its_figure_and_tables(tmp_path: Path) -> None:
 
     answer = advice_page.document(result(), FACTS).answer
     assert answer is not None
-    assert answer.parts[0].subject["name"] in page.read_text(encoding="utf-8")
+    assert str(answer.parts[0].subject["name"]) in page.read_text(encoding="utf-8")
     assert {one.name for one in tmp_path.iterdir()} == {"report.html", "figures", "tables"}
     rows = (tmp_path / "tables" / "layouts.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 5

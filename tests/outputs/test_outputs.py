@@ -458,7 +458,7 @@ def test_reframe_gives_a_case_per_executed_test(tmp_path: Path) -> None:
     assert record.times_s == [12.5]
     assert record.machine == {"host": "helios:batch"}
     assert (record.toolchain["name"], good.settings["threads"]) == ("gnu", 4)
-    assert bad.excluded[0].reason.split(": ") == ["sanity error", "pattern not found"]
+    assert (bad.excluded[0].reason or "").split(": ") == ["sanity error", "pattern not found"]
 
 
 def test_reframe_3_lists_variables_by_name() -> None:
