@@ -12,9 +12,9 @@ import pytest
 
 TESTS = Path(__file__).parent
 WORDS = 5
-MOST = 100
-"""MOST is how many tests pinned five words when they were last counted: lower it when fewer do.
-Commands that a test writes out count too."""
+MOST = 40
+"""MOST is a limit just above the 33 tests of the last count; 36 others have such texts in their
+parameters alone, most of them as input. Commands that a test writes out count too."""
 _WORD = re.compile(r"\S*[A-Za-z]{2,}\S*|\b[aI]\b")
 
 
