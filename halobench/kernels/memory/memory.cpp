@@ -95,8 +95,8 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
                   "default_stream: only its own stream, before messages") +
           (always_ready ? "; stream_aware: none, as if MPI waited for the stream (correct if the "
                           "values are complete); typed: as stream_aware, without querying the "
-                          "memory type of addresses (options A to D of the report)"
-                        : " (options A and B of the report)"),
+                          "memory type of addresses"
+                        : ""),
       ordering_names(always_ready)));
   return all;
 }
