@@ -107,6 +107,7 @@ def simulator(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, tmp_path:
     )
     smpirun.chmod(0o755)
     monkeypatch.setattr(simulated, "smpi", lambda: replace(FAKE, name="simgrid", mpirun=smpirun))
+    monkeypatch.setattr(simulated, "programs", lambda: (smpirun, smpirun))  # for dry runs
     monkeypatch.setattr(simulated, "cache_folder", lambda name: tmp_path / "cache" / name)
     monkeypatch.setattr(machine, "physical_cores", lambda root=None: [0, 1])
 
