@@ -242,12 +242,21 @@ void Params::set(const std::string& argument, std::vector<std::string>& given,
   given.push_back(key);
 }
 
-const std::string& Params::value(std::string_view name, Parameter::Type type) const {
+const Parameter& Params::find(std::string_view name, Parameter::Type type) const {
   const auto found = std::ranges::find(declared_, name, &Parameter::name);
   if (found == declared_.end() || found->type != type) {
     throw std::logic_error("a kernel reads an undeclared parameter: " + std::string(name));
   }
-  return values_[as_size(found - declared_.begin())];
+  return *found;
+}
+
+const std::string& Params::value(std::string_view name, Parameter::Type type) const {
+  return values_[as_size(&find(name, type) - declared_.data())];
+}
+
+std::ptrdiff_t Params::place_of_choice(std::string_view name) const {
+  const auto& choices = find(name, Parameter::Type::choice).choices;
+  return std::ranges::find(choices, choice(name)) - choices.begin();
 }
 
 std::int64_t Params::integer(std::string_view name) const {

@@ -69,6 +69,11 @@ class Params {
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
   const std::string& choice(std::string_view name) const;
+  /// A choice as an enumeration, which has the choices in the order in which they are declared.
+  template <class Enumeration>
+  Enumeration chosen(std::string_view name) const {
+    return static_cast<Enumeration>(place_of_choice(name));
+  }
   /// As it was typed; its kernel's plan checks it.
   const std::string& text(std::string_view name) const;
   /// As it was typed; and where such a file lies.
@@ -82,7 +87,9 @@ class Params {
   Json resolved(const Choices& choices) const;
 
  private:
+  const Parameter& find(std::string_view name, Parameter::Type type) const;
   const std::string& value(std::string_view name, Parameter::Type type) const;
+  std::ptrdiff_t place_of_choice(std::string_view name) const;
   /// `given`: the keys of the arguments before it.
   void set(const std::string& argument, std::vector<std::string>& given,
            std::vector<Problem>& problems);

@@ -6,7 +6,7 @@
 #include "command.hpp"
 #include "expect.hpp"
 #include "kernels/fft_pencil/fields.hpp"
-#include "kernels/fft_pencil/pencils.hpp"
+#include "kernels/fft_pencil/settings.hpp"
 
 using halobench::Complex;
 using halobench::Params;
@@ -25,7 +25,7 @@ struct Parsed {
 Parsed parse(std::vector<std::string> arguments, std::int64_t ranks, std::int64_t threads = 1) {
   std::vector<Problem> problems;
   const Params params(halobench::find_kernel("fft_pencil").parameters, arguments, problems);
-  auto pencils = halobench::fft::parse_pencils(params, ranks, threads, problems);
+  const auto pencils = halobench::fft::parse_settings(params, {ranks, threads}, problems).pencils;
   if (problems.empty()) return {pencils, ""};
   return {pencils, problems[0].key + "=" + problems[0].value + ": " + problems[0].message};
 }

@@ -8,6 +8,7 @@
 #include "expect.hpp"
 #include "kernels/fe_heat/answer.hpp"
 #include "kernels/fft_pencil/answer.hpp"
+#include "kernels/fft_pencil/settings.hpp"
 #include "kernels/poisson_cg/answer.hpp"
 
 using halobench::as_size;
@@ -110,7 +111,7 @@ void of_transforms_there_and_back(const Communicator& comm) {
   Surroundings around(comm, "fft_pencil", {"size=4x4x4"});
   const halobench::fft::Store store(
       around.context,
-      halobench::fft::parse_pencils(around.params, comm.size(), 1, around.problems));
+      halobench::fft::parse_settings(around.params, {comm.size()}, around.problems).pencils);
   const auto count = store.planes() * store.y().size() * 4;
   std::fill_n(store.in(), count, 1.0);
   std::fill_n(store.out(), count, 64.0);

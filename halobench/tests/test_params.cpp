@@ -69,6 +69,8 @@ void typed_values_are_taken() {
   expect::equal(parsed.params.integer("shift"), -5);
   expect::equal(parsed.params.real("tolerance"), 0.25);
   expect::equal(parsed.params.choice("mode"), "slow");
+  enum class Mode { fast, slow };
+  expect::is_true(parsed.params.chosen<Mode>("mode") == Mode::slow, "a choice is an enumerator");
   expect::equal(Parsed({"shift=8000000000G"}).params.integer("shift"), 8000000000LL << 30);
 }
 

@@ -20,8 +20,8 @@ std::int64_t scratch_values(const Pencils& pencils, std::int64_t row, std::int64
 
 }  // namespace
 
-Blocked::Blocked(const Context& context, const Store& store)
-    : Sweeps(context, store),
+Blocked::Blocked(const Context& context, const Store& store, Planning planning)
+    : Sweeps(context, store, planning),
       y_(store.kz().size(), pencils().size[1]),
       x_(store.spectrum_plane(), pencils().size[0]) {
   auto& meter = context.meter;

@@ -11,7 +11,7 @@ namespace halobench::fft {
 
 class Blocked : public Sweeps {
  public:
-  Blocked(const Context& context, const Store& store);
+  Blocked(const Context& context, const Store& store, Planning planning);
 
   void forward_z(const Range& planes) override;
   void forward_y(const Range& planes) override;

@@ -2,22 +2,10 @@
 #include "kernels/fft_pencil/exchange.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/as_size.hpp"
 
 namespace halobench::fft {
-namespace {
-
-constexpr std::array names{"alltoallv", "pairwise", "pipelined"};
-
-}  // namespace
-
-std::vector<std::string> transpose_names() { return {names.begin(), names.end()}; }
-
-Transpose transpose_of(const std::string& name) {
-  return static_cast<Transpose>(std::ranges::find(names, name) - names.begin());
-}
 
 Exchange::Exchange(const Communicator& comm, Transpose how, Side near, Side far)
     : comm_(comm),

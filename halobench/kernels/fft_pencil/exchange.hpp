@@ -11,14 +11,11 @@
 
 namespace halobench::fft {
 
-/// How a transpose's messages travel.
+/// How a transpose's messages travel: the parameter `transpose`.
 ///   alltoallv: one MPI_Alltoallv.
 ///   pairwise: MPI_Sendrecv with one rank after the other.
 ///   pipelined: messages of each chunk by themselves, all receives posted before the first.
 enum class Transpose { alltoallv, pairwise, pipelined };
-
-Transpose transpose_of(const std::string& name);
-std::vector<std::string> transpose_names();
 
 /// Coefficients next to each other in a buffer.
 struct Piece {

@@ -7,10 +7,8 @@
 
 #include "kernel.hpp"
 #include "kernels/fft_pencil/answer.hpp"
-#include "kernels/fft_pencil/exchange.hpp"
-#include "kernels/fft_pencil/pencils.hpp"
+#include "kernels/fft_pencil/settings.hpp"
 #include "kernels/fft_pencil/store.hpp"
-#include "kernels/fft_pencil/sweeps.hpp"
 
 namespace halobench {
 namespace fft {
@@ -23,21 +21,21 @@ constexpr double passes = 8;             ///< roundings that a bound allows each
 
 class FftPencil : public Instance {
  public:
-  FftPencil(const Context& context, const Pencils& pencils)
+  FftPencil(const Context& context, const Settings& settings)
       : comm_(context.comm),
         meter_(context.meter),
-        store_(context, pencils),
+        store_(context, settings.pencils),
         row_comm_(comm_, static_cast<int>(store_.row())),
         column_comm_(comm_, static_cast<int>(store_.column())),
-        sweeps_(make_sweeps(context, store_)),
-        fields_(pencils.size) {
-    const auto how = transpose_of(context.params.choice("transpose"));
-    if (pencils.columns > 1) {
+        sweeps_(make_sweeps(settings.layout, context, store_, settings.planning)),
+        fields_(pencils().size) {
+    const auto how = settings.transpose;
+    if (pencils().columns > 1) {
       in_row_ = std::make_unique<Exchange>(row_comm_, how, store_.z_side(), store_.near_side());
       zy_ = &meter_.phase("transpose_zy");
       yz_ = &meter_.phase("transpose_yz");
     }
-    if (pencils.rows > 1) {
+    if (pencils().rows > 1) {
       in_column_ =
           std::make_unique<Exchange>(column_comm_, how, store_.far_side(), store_.spectrum_side());
       yx_ = &meter_.phase("transpose_yx");
@@ -230,42 +228,14 @@ class FftPencil : public Instance {
 Plan plan(const Params& params, const Shape& shape) {
   Plan planned;
   if (!simulated()) planned.absent = fftw_missing();
-  const auto pencils = parse_pencils(params, shape.ranks, shape.threads, planned.problems);
+  const auto settings = parse_settings(params, shape, planned.problems);
   if (!planned.problems.empty()) return planned;
+  const auto& pencils = settings.pencils;
   planned.choices["topology"] = pencils.topology();
   planned.choices["chunks"] = std::to_string(pencils.chunks);
   planned.memory_bytes =
-      Store::memory(pencils) + sweep_memory(pencils, params.choice("layout"), shape.threads);
+      Store::memory(pencils) + sweep_memory(settings.layout, pencils, shape.threads);
   return planned;
-}
-
-std::vector<Parameter> parameters() {
-  using enum Parameter::Type;
-  return {
-      {"size", text, "128x128x128", "grid points along x, y, and z"},
-      {"topology", text, "auto",
-       "grid of ranks as rows x columns, such as 4x2: rows divide x, columns divide y; rows, "
-       "columns: all ranks in one direction; even: as square as possible; auto: rows if every rank "
-       "then has planes (slabs), else even"},
-      Parameter::one_of(
-          "transpose", "pipelined",
-          "alltoallv: one MPI_Alltoallv per transpose; pairwise: MPI_Sendrecv with each rank in "
-          "turn; pipelined: groups of planes are sent while others are transformed",
-          transpose_names()),
-      Parameter::one_of("layout", "blocked",
-                        "order of the work. blocked: transform blocks of lines that fit the cache "
-                        "and copy them to the send buffer; strided: transform whole arrays in "
-                        "place, with separate packing and unpacking",
-                        layout_names()),
-      {"chunks", integer, "0",
-       "groups of planes for transpose=pipelined, otherwise 1; 0: up to 8, each with at least one "
-       "plane per thread",
-       "", 0, 1 << 16},
-      Parameter::one_of(
-          "planning", "measure",
-          "how FFTW chooses its algorithms before the timing; estimate: without measuring",
-          planning_names()),
-  };
 }
 
 }  // namespace
@@ -306,9 +276,9 @@ Kernel fft_pencil() {
   kernel.plan = fft::plan;
   kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
     std::vector<Problem> none;  // the plan has already refused bad layouts
-    const auto pencils =
-        fft::parse_pencils(context.params, context.comm.size(), context.meter.threads(), none);
-    return std::make_unique<fft::FftPencil>(context, pencils);
+    const Shape shape{context.comm.size(), context.meter.threads()};
+    return std::make_unique<fft::FftPencil>(context,
+                                            fft::parse_settings(context.params, shape, none));
   };
   return kernel;
 }

@@ -4,9 +4,7 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "base/params.hpp"
 #include "mpi/rank_grid.hpp"
 #include "numerics/grid.hpp"
 
@@ -25,7 +23,10 @@ struct Pencils {
   std::int64_t chunks = 1;
 
   std::int64_t half() const { return size[2] / 2 + 1; }
-  double points() const;
+  double points() const {
+    return static_cast<double>(size[0]) * static_cast<double>(size[1]) *
+           static_cast<double>(size[2]);
+  }
   Range x(std::int64_t row) const { return share({0, size[0]}, rows, row); }
   Range y(std::int64_t column) const { return share({0, size[1]}, columns, column); }
   Range ky(std::int64_t row) const { return share({0, size[1]}, rows, row); }
@@ -34,12 +35,7 @@ struct Pencils {
   Range chunk(std::int64_t row, std::int64_t index) const {
     return share({0, x(row).size()}, chunks, index);
   }
-  std::string topology() const;
+  std::string topology() const { return std::to_string(rows) + "x" + std::to_string(columns); }
 };
-
-/// What `size`, `topology`, `transpose` and `chunks` ask of so many ranks and threads; what is
-/// wrong is appended to `problems`.
-Pencils parse_pencils(const Params& params, std::int64_t ranks, std::int64_t threads,
-                      std::vector<Problem>& problems);
 
 }  // namespace halobench::fft

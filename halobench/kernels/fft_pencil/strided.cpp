@@ -20,8 +20,8 @@ std::int64_t y_values(const Pencils& pencils, std::int64_t row, std::int64_t col
 
 }  // namespace
 
-Strided::Strided(const Context& context, const Store& store)
-    : Sweeps(context, store),
+Strided::Strided(const Context& context, const Store& store, Planning planning)
+    : Sweeps(context, store, planning),
       forward_z_(context.meter.phase("forward_z")),
       forward_y_(context.meter.phase("forward_y")),
       forward_x_(context.meter.phase("forward_x")),

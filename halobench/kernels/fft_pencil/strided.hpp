@@ -8,7 +8,7 @@ namespace halobench::fft {
 
 class Strided : public Sweeps {
  public:
-  Strided(const Context& context, const Store& store);
+  Strided(const Context& context, const Store& store, Planning planning);
 
   void forward_z(const Range& planes) override;
   void forward_y(const Range& planes) override;

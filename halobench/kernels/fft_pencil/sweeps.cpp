@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/fft_pencil/sweeps.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "base/as_size.hpp"
 #include "kernels/fft_pencil/blocked.hpp"
 #include "kernels/fft_pencil/strided.hpp"
 
 namespace halobench::fft {
 namespace {
-
-constexpr std::array plannings{"estimate", "measure", "patient"};  // in the order of Planning
 
 double number(std::int64_t count) { return static_cast<double>(count); }
 
@@ -20,26 +15,15 @@ double flops_a_value(std::int64_t size) { return 5 * std::log2(number(size)); }
 
 }  // namespace
 
-std::vector<std::string> planning_names() { return {plannings.begin(), plannings.end()}; }
-
-std::vector<std::string> layout_names() { return {"blocked", "strided"}; }
-
-std::unique_ptr<Sweeps> make_sweeps(const Context& context, const Store& store) {
-  if (context.params.choice("layout") == "strided") {
-    return std::make_unique<Strided>(context, store);
-  }
-  return std::make_unique<Blocked>(context, store);
+std::unique_ptr<Sweeps> make_sweeps(Layout layout, const Context& context, const Store& store,
+                                    Planning planning) {
+  if (layout == Layout::strided) return std::make_unique<Strided>(context, store, planning);
+  return std::make_unique<Blocked>(context, store, planning);
 }
 
-double sweep_memory(const Pencils& pencils, const std::string& layout, std::int64_t threads) {
-  return layout == "strided" ? Strided::memory(pencils) : Blocked::memory(pencils, threads);
+double sweep_memory(Layout layout, const Pencils& pencils, std::int64_t threads) {
+  return layout == Layout::strided ? Strided::memory(pencils) : Blocked::memory(pencils, threads);
 }
-
-Sweeps::Sweeps(const Context& context, const Store& store)
-    : context_(context),
-      store_(store),
-      planning_(static_cast<Planning>(
-          std::ranges::find(plannings, context.params.choice("planning")) - plannings.begin())) {}
 
 double Sweeps::coefficients_z(const Range& planes) const {
   return number(planes.size() * store_.y().size() * pencils().half());

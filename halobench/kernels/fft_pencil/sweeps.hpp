@@ -3,8 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "kernel.hpp"
 #include "kernels/fft_pencil/store.hpp"
@@ -15,7 +13,8 @@ namespace halobench::fft {
 /// of planes, so that these can travel group by group.
 class Sweeps {
  public:
-  explicit Sweeps(const Context& context, const Store& store);
+  Sweeps(const Context& context, const Store& store, Planning planning)
+      : context_(context), store_(store), planning_(planning) {}
   virtual ~Sweeps() = default;
   Sweeps(const Sweeps&) = delete;
   Sweeps& operator=(const Sweeps&) = delete;
@@ -61,18 +60,17 @@ class Sweeps {
   const Planning planning_;
 };
 
-/// Parameter `planning`.
-std::vector<std::string> planning_names();
-
-/// What takes the lines, by the parameter `layout`.
-///   strided: whole arrays as they lie, with a stride along y and x; what is sent is packed, and
-///            what is received unpacked, in sweeps of their own, as in textbooks.
+/// What takes the lines: the parameter `layout`.
 ///   blocked: as many lines at a time as the cache holds, copied there, transformed, and copied
 ///            straight to their place in what is sent.
-std::unique_ptr<Sweeps> make_sweeps(const Context& context, const Store& store);
-std::vector<std::string> layout_names();
+///   strided: whole arrays as they lie, with a stride along y and x; what is sent is packed, and
+///            what is received unpacked, in sweeps of their own, as in textbooks.
+enum class Layout { blocked, strided };
+
+std::unique_ptr<Sweeps> make_sweeps(Layout layout, const Context& context, const Store& store,
+                                    Planning planning);
 
 /// Bytes that the sweeps of all ranks need besides the store's.
-double sweep_memory(const Pencils& pencils, const std::string& layout, std::int64_t threads);
+double sweep_memory(Layout layout, const Pencils& pencils, std::int64_t threads);
 
 }  // namespace halobench::fft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/fft_pencil/pencils.hpp"
+#include "kernels/fft_pencil/settings.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -80,27 +80,52 @@ void check_counts(const Pencils& pencils, std::vector<Problem>& problems) {
 
 }  // namespace
 
-double Pencils::points() const {
-  return static_cast<double>(size[0]) * static_cast<double>(size[1]) * static_cast<double>(size[2]);
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  return {
+      {"size", text, "128x128x128", "grid points along x, y, and z"},
+      {"topology", text, "auto",
+       "grid of ranks as rows x columns, such as 4x2: rows divide x, columns divide y; rows, "
+       "columns: all ranks in one direction; even: as square as possible; auto: rows if every rank "
+       "then has planes (slabs), else even"},
+      Parameter::one_of(
+          "transpose", "pipelined",
+          "alltoallv: one MPI_Alltoallv per transpose; pairwise: MPI_Sendrecv with each rank in "
+          "turn; pipelined: groups of planes are sent while others are transformed",
+          {"alltoallv", "pairwise", "pipelined"}),
+      Parameter::one_of("layout", "blocked",
+                        "order of the work. blocked: transform blocks of lines that fit the cache "
+                        "and copy them to the send buffer; strided: transform whole arrays in "
+                        "place, with separate packing and unpacking",
+                        {"blocked", "strided"}),
+      {"chunks", integer, "0",
+       "groups of planes for transpose=pipelined, otherwise 1; 0: up to 8, each with at least one "
+       "plane per thread",
+       "", 0, 1 << 16},
+      Parameter::one_of(
+          "planning", "measure",
+          "how FFTW chooses its algorithms before the timing; estimate: without measuring",
+          {"estimate", "measure", "patient"}),
+  };
 }
 
-std::string Pencils::topology() const {
-  return std::to_string(rows) + "x" + std::to_string(columns);
-}
-
-Pencils parse_pencils(const Params& params, std::int64_t ranks, std::int64_t threads,
-                      std::vector<Problem>& problems) {
-  Pencils pencils;
+Settings parse_settings(const Params& params, const Shape& shape, std::vector<Problem>& problems) {
+  Settings settings{{},
+                    params.chosen<Transpose>("transpose"),
+                    params.chosen<Layout>("layout"),
+                    params.chosen<Planning>("planning")};
+  auto& pencils = settings.pencils;
   parse_size(params.text("size"), pencils, problems);
-  if (!problems.empty()) return pencils;
-  parse_topology(params.text("topology"), ranks, pencils, problems);
-  if (!problems.empty()) return pencils;
+  if (!problems.empty()) return settings;
+  parse_topology(params.text("topology"), shape.ranks, pencils, problems);
+  if (!problems.empty()) return settings;
   check_counts(pencils, problems);
-  if (params.choice("transpose") == "pipelined") {
+  if (settings.transpose == Transpose::pipelined) {
     const auto asked = params.integer("chunks");
-    pencils.chunks = asked > 0 ? std::min(asked, pencils.size[0]) : usual_chunks(pencils, threads);
+    pencils.chunks =
+        asked > 0 ? std::min(asked, pencils.size[0]) : usual_chunks(pencils, shape.threads);
   }
-  return pencils;
+  return settings;
 }
 
 }  // namespace halobench::fft
