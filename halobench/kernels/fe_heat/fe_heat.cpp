@@ -18,8 +18,17 @@ namespace {
 
 constexpr std::int64_t most_places = std::numeric_limits<std::int32_t>::max();
 
-/// The elements, or what is wrong with them.
-std::optional<Extents> parse_size(const std::string& text, std::vector<Problem>& problems) {
+/// The parameters of a case.
+struct Settings {
+  Extents elements;
+  std::string operator_name;
+  cg::Limits limits;
+};
+
+/// Nothing where so many ranks can't share such a mesh, which is appended to `problems`.
+std::optional<Settings> parse_settings(const Params& params, std::int64_t ranks,
+                                       std::vector<Problem>& problems) {
+  const auto& text = params.text("size");
   const auto refuse = [&](const std::string& why) {
     problems.push_back({"size", text, why});
     return std::nullopt;
@@ -31,34 +40,31 @@ std::optional<Extents> parse_size(const std::string& text, std::vector<Problem>&
     return refuse("the cube has no interior nodes; give at least 2 elements along each axis");
   }
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  if (std::max({nx, ny, nz}) == most || !halobench::volume({nx + 1, ny + 1, nz + 1})) {
+  const auto longest = std::max({nx, ny, nz});
+  if (longest == most || !halobench::volume({nx + 1, ny + 1, nz + 1})) {
     return refuse("the mesh would have more than 2^63 - 1 nodes");
   }
-  return size;
-}
-
-cg::Limits chosen_limits(const Params& params, const Extents& elements, bool observing) {
-  const auto [nx, ny, nz] = elements;
-  const auto longest = std::max({nx, ny, nz});
+  if (const auto elements = nx * ny * nz; ranks > elements) {
+    return refuse("fewer elements (" + std::to_string(elements) + ") than ranks (" +
+                  std::to_string(ranks) + "); use fewer ranks or a larger size");
+  }
   cg::Limits limits;
   limits.iterations = params.integer("iterations");
   limits.tolerance = params.real("tolerance");
   limits.most = params.integer("max_iterations");
   if (limits.most == 0) limits.most = 10 * longest + 100;
   limits.patience = 5 * longest + 100;
-  limits.observing = observing;
-  return limits;
+  return Settings{*size, params.choice("operator"), limits};
 }
 
 class FeHeat : public Instance {
  public:
-  FeHeat(const Context& context, const Extents& elements)
+  FeHeat(const Context& context, const Settings& settings)
       : comm_(context.comm),
         context_(context),
-        elements_(elements),
-        limits_(chosen_limits(context.params, elements, context.meter.executes())),
-        solver_(context, Bisection(elements, context.comm.size()),
-                context.params.choice("operator")),
+        elements_(settings.elements),
+        limits_(settings.limits),
+        solver_(context, Bisection(elements_, context.comm.size()), settings.operator_name),
         progress_(limits_) {
     if (!limits_.observing && limits_.iterations == 0) {
       throw UsageError(
@@ -150,18 +156,10 @@ double plan_memory(const Bisection& mesh, const std::string& operator_name,
 
 Plan plan(const Params& params, const Shape& shape) {
   Plan planned;
-  const auto size = parse_size(params.text("size"), planned.problems);
-  if (!size) return planned;
-  const auto elements = halobench::volume(*size);
-  if (shape.ranks > *elements) {
-    planned.problems.push_back({"size", params.text("size"),
-                                "fewer elements (" + std::to_string(*elements) + ") than ranks (" +
-                                    std::to_string(shape.ranks) +
-                                    "); use fewer ranks or a larger size"});
-    return planned;
-  }
-  planned.memory_bytes =
-      plan_memory(Bisection(*size, shape.ranks), params.choice("operator"), planned.problems);
+  const auto settings = parse_settings(params, shape.ranks, planned.problems);
+  if (!settings) return planned;
+  planned.memory_bytes = plan_memory(Bisection(settings->elements, shape.ranks),
+                                     settings->operator_name, planned.problems);
   return planned;
 }
 
@@ -226,8 +224,9 @@ Kernel fe_heat() {
   kernel.plan = heat::plan;
   kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
     std::vector<Problem> none;  // the plan has already refused bad sizes
-    const auto elements = heat::parse_size(context.params.text("size"), none);
-    return std::make_unique<heat::FeHeat>(context, *elements);
+    auto settings = heat::parse_settings(context.params, context.comm.size(), none);
+    settings->limits.observing = context.meter.executes();
+    return std::make_unique<heat::FeHeat>(context, *settings);
   };
   return kernel;
 }
