@@ -18,19 +18,26 @@ namespace {
 constexpr std::int64_t benchmark_steps = 100;
 constexpr std::array sending{"comm", "movers", "borders", "shake", "grid", "remap"};  ///< phases
 
-/// Whether one of what is alike stands for all: only a simulation can take the others to last as
-/// long.
-bool goes_through_one(const Params& params) {
-  return simulated() && params.choice("alike") == "once";
+/// The parameters of a case on a given number of ranks.
+struct Settings {
+  System system;
+  std::int64_t rebuild;
+  /// One of what is alike stands for all: only a simulation takes the others to last as long.
+  bool once;
+};
+
+/// Appends what is wrong with the system to `problems`.
+Settings parse_settings(const Params& params, std::int64_t ranks, std::vector<Problem>& problems) {
+  return {parse_system(params, ranks, problems), params.integer("rebuild"),
+          simulated() && params.choice("alike") == "once"};
 }
 
 class MdPppm : public Instance {
  public:
-  MdPppm(const Context& context, const System& system)
+  MdPppm(const Context& context, const Settings& settings)
       : comm_(context.comm),
         executes_(context.meter.executes()),
-        verlet_(context, system, context.params.integer("rebuild"),
-                goes_through_one(context.params)) {}
+        verlet_(context, settings.system, settings.rebuild, settings.once) {}
 
   void prepare() override { verlet_.restart(); }
   std::int64_t period() const override { return verlet_.rebuild(); }
@@ -88,10 +95,8 @@ double memory(const System& system) {
 
 Plan plan(const Params& params, const Shape& shape) {
   Plan planned;
-  const auto system = parse_system(params, shape.ranks, planned.problems);
-  const bool once = goes_through_one(params);
+  const auto [system, rebuild, once] = parse_settings(params, shape.ranks, planned.problems);
   planned.choices["alike"] = once ? "once" : "each";
-  const auto rebuild = params.integer("rebuild");
   const auto steps = params.integer("steps");
   if (once && steps % rebuild != 0) {
     planned.problems.push_back({"steps", std::to_string(steps),
@@ -158,8 +163,8 @@ Kernel md_pppm() {
   kernel.plan = md::plan;
   kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
     std::vector<Problem> none;  // the plan has already refused bad ones
-    const auto system = md::parse_system(context.params, context.comm.size(), none);
-    return std::make_unique<md::MdPppm>(context, system);
+    return std::make_unique<md::MdPppm>(
+        context, md::parse_settings(context.params, context.comm.size(), none));
   };
   return kernel;
 }
