@@ -119,31 +119,40 @@ std::int64_t owned_by_thread(std::int64_t largest_size_bytes, std::int64_t threa
   return 3 * line * ((lines(largest_size_bytes) + threads - 1) / threads);
 }
 
+/// The parameters of a case.
+struct Settings {
+  std::vector<std::int64_t> sizes;
+  bool streaming;           ///< stores
+  std::vector<int> chosen;  ///< indices of operations
+};
+
+Settings parse_settings(const Params& params) {
+  Settings settings{params.sizes("sizes"), params.choice("stores") == "streaming", {}};
+  const auto& wanted = params.choice("operation");
+  for (int i = 0; i < std::ssize(operations); ++i) {
+    if (wanted == "all" || wanted == operations[as_size(i)].name) settings.chosen.push_back(i);
+  }
+  return settings;
+}
+
 class Stream : public Instance {
  public:
   explicit Stream(const Context& context)
       : comm_(context.comm),
         meter_(context.meter),
         phase_(context.meter.phase("passes")),
-        sizes_(context.params.sizes("sizes")),
-        streaming_(context.params.choice("stores") == "streaming"),
+        settings_(parse_settings(context.params)),
         threads_(context.meter.threads()) {
-    const auto& wanted = context.params.choice("operation");
-    for (int i = 0; i < std::ssize(operations); ++i) {
-      if (wanted == "all" || wanted == operations[as_size(i)].name) {
-        chosen_.push_back(i);
-      }
-    }
-    stride_ = owned_by_thread(std::ranges::max(sizes_), threads_);
+    stride_ = owned_by_thread(std::ranges::max(settings_.sizes), threads_);
     memory_ = context.memory.allocate<double>(stride_ * threads_);
     select(0);
   }
 
-  std::size_t points() const override { return sizes_.size() * chosen_.size(); }
+  std::size_t points() const override { return settings_.sizes.size() * settings_.chosen.size(); }
 
   void select(std::size_t point) override {
-    size_bytes_ = sizes_[point / chosen_.size()];
-    operation_ = chosen_[point % chosen_.size()];
+    size_bytes_ = settings_.sizes[point / settings_.chosen.size()];
+    operation_ = settings_.chosen[point % settings_.chosen.size()];
     lines_ = lines(size_bytes_);
     passes_ = std::max(1, static_cast<int>(traffic_of_a_step / pass_bytes() * threads_));
   }
@@ -170,7 +179,7 @@ class Stream : public Instance {
         double sum = 0;
         for (int i = 0; i < passes_; ++i) {
           std::atomic_signal_fence(std::memory_order_seq_cst);  // every pass reads memory again
-          sum = pass(operation_, slice, streaming_);
+          sum = pass(operation_, slice, settings_.streaming);
         }
         return sum;
       });
@@ -200,9 +209,9 @@ class Stream : public Instance {
 
   Json result(std::span<const Times> times) override {
     Json out = Json::object();
-    const auto largest = std::ranges::max_element(sizes_) - sizes_.begin();
-    for (std::size_t i = 0; i < chosen_.size(); ++i) {
-      const auto point = as_size(largest) * chosen_.size() + i;
+    const auto largest = std::ranges::max_element(settings_.sizes) - settings_.sizes.begin();
+    for (std::size_t i = 0; i < settings_.chosen.size(); ++i) {
+      const auto point = as_size(largest) * settings_.chosen.size() + i;
       select(point);
       out.set(std::string(operation().name) + "_bytes_per_s", bytes_per_s(times[point]));
     }
@@ -215,11 +224,11 @@ class Stream : public Instance {
   double pass_bytes() const { return operation().arrays * sizeof(double) * elements(); }
   /// With the lines that are read only to be overwritten.
   double pass_traffic() const {
-    const double fetched = streaming_ ? 0 : operation().written;
+    const double fetched = settings_.streaming ? 0 : operation().written;
     return (operation().arrays + fetched) * sizeof(double) * elements();
   }
   double pass_stored() const {
-    const double moved = (streaming_ ? 1 : 2) * operation().written;
+    const double moved = (settings_.streaming ? 1 : 2) * operation().written;
     return moved * sizeof(double) * elements();
   }
   double pass_flops() const { return operation().flops * elements(); }
@@ -257,10 +266,8 @@ class Stream : public Instance {
   const Communicator& comm_;
   Meter& meter_;
   Phase& phase_;
-  std::vector<std::int64_t> sizes_;
-  bool streaming_;
+  const Settings settings_;
   int threads_;
-  std::vector<int> chosen_;  ///< indices of operations
   std::int64_t stride_ = 0;  ///< elements from one thread's arrays to the next's
   Buffer<double> memory_;
   std::int64_t size_bytes_ = 0;
@@ -272,10 +279,11 @@ class Stream : public Instance {
 
 Plan plan_stream(const Params& params, const Shape& shape) {
   Plan plan;
-  if (params.choice("stores") == "streaming" && !has_streaming_stores) {
+  const auto settings = parse_settings(params);
+  if (settings.streaming && !has_streaming_stores) {
     plan.problems.push_back({"stores", "streaming", "only for x86-64 processors; give plain"});
   }
-  const auto largest = std::ranges::max(params.sizes("sizes"));
+  const auto largest = std::ranges::max(settings.sizes);
   plan.memory_bytes = static_cast<double>(owned_by_thread(largest, shape.threads)) *
                       static_cast<double>(shape.threads * shape.ranks) * sizeof(double);
   return plan;
