@@ -62,25 +62,36 @@ constexpr std::array<Measured, 7> measured{{
      "time that the receiver waits in MPI for the message timed by send_s"},
 }};
 
+/// The parameters of a case.
+struct Settings {
+  std::vector<std::int64_t> sizes;
+  std::int64_t burst;  ///< messages
+
+  std::int64_t largest() const { return std::ranges::max(sizes); }
+};
+
+Settings parse_settings(const Params& params) {
+  return {params.sizes("sizes"), params.integer("burst")};
+}
+
 class LogGP : public Instance {
  public:
   explicit LogGP(const Context& context)
       : comm_(context.comm),
         executes_(context.meter.executes()),
-        burst_(context.params.integer("burst")),
-        sizes_(context.params.sizes("sizes")),
-        samples_(sizes_.size()) {
-    const auto largest = plays() ? *std::ranges::max_element(sizes_) : 0;
+        settings_(parse_settings(context.params)),
+        samples_(settings_.sizes.size()) {
+    const auto largest = plays() ? settings_.largest() : 0;
     sent_ = context.memory.allocate<unsigned char>(largest, Pages::ordinary);
     received_ = context.memory.allocate<unsigned char>(largest, Pages::ordinary);
     select(0);
   }
 
-  std::size_t points() const override { return sizes_.size(); }
+  std::size_t points() const override { return settings_.sizes.size(); }
 
   void select(std::size_t point) override {
     point_ = point;
-    size_ = message_count(sizes_[point]);
+    size_ = message_count(settings_.sizes[point]);
   }
 
   void prepare() override {
@@ -106,7 +117,8 @@ class LogGP : public Instance {
 
   Work work() const override {
     if (!plays()) return {};
-    const double messages = comm_.rank() == client ? 3.0 + 2.0 * static_cast<double>(burst_) : 3.0;
+    const double messages =
+        comm_.rank() == client ? 3.0 + 2.0 * static_cast<double>(settings_.burst) : 3.0;
     return {messages * size_, 0, messages};
   }
 
@@ -114,14 +126,14 @@ class LogGP : public Instance {
     Json result = Json::object();
     for (const auto& [name, member, _] : measured) result.set(name, median(point, member));
     return Json::object()
-        .set("size_bytes", sizes_[point])
+        .set("size_bytes", settings_.sizes[point])
         .set("operation", Json())
         .set("result", std::move(result));
   }
 
   Json result(std::span<const Times>) override {
     return Json::object()
-        .set("burst", burst_)
+        .set("burst", settings_.burst)
         .set("round_trip_s", median(0, &Sample::round_trip_s));
   }
 
@@ -152,20 +164,20 @@ class LogGP : public Instance {
     sample_.round_trip_s = MPI_Wtime() - start;
 
     start = MPI_Wtime();
-    for (std::int64_t i = 0; i < burst_; ++i) send();
+    for (std::int64_t i = 0; i < settings_.burst; ++i) send();
     receive();
     sample_.burst_s = MPI_Wtime() - start;
 
     double paused = 0;
     start = MPI_Wtime();
     send();
-    for (std::int64_t i = 1; i < burst_; ++i) {
+    for (std::int64_t i = 1; i < settings_.burst; ++i) {
       paused += pause(sample_.round_trip_s);
       send();
     }
     receive();
     sample_.delayed_s = MPI_Wtime() - start;
-    sample_.delay_s = paused / static_cast<double>(burst_ - 1);
+    sample_.delay_s = paused / static_cast<double>(settings_.burst - 1);
 
     send();
     start = MPI_Wtime();
@@ -176,11 +188,11 @@ class LogGP : public Instance {
   void serve() {
     receive();
     send();
-    for (std::int64_t i = 0; i < burst_; ++i) receive();
+    for (std::int64_t i = 0; i < settings_.burst; ++i) receive();
     send();
     receive();
     const double start = MPI_Wtime();
-    for (std::int64_t i = 1; i < burst_; ++i) receive();
+    for (std::int64_t i = 1; i < settings_.burst; ++i) receive();
     send();
     const double round_trips = MPI_Wtime() - start;
     pause(round_trips);  // as long as burst - 1 round trips: the last message is there
@@ -215,8 +227,7 @@ class LogGP : public Instance {
 
   const Communicator& comm_;
   bool executes_;
-  std::int64_t burst_;
-  std::vector<std::int64_t> sizes_;
+  const Settings settings_;
   std::vector<std::vector<Sample>> samples_;  ///< of every point, one a repetition
   Sample sample_;
   Buffer<unsigned char> sent_;
@@ -228,8 +239,7 @@ class LogGP : public Instance {
 
 Plan plan_loggp(const Params& params, const Shape& /*shape*/) {
   Plan plan;
-  const auto sizes = params.sizes("sizes");
-  plan.memory_bytes = 4.0 * static_cast<double>(*std::ranges::max_element(sizes));
+  plan.memory_bytes = 4.0 * static_cast<double>(parse_settings(params).largest());
   return plan;
 }
 
