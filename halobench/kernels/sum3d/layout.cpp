@@ -67,9 +67,7 @@ std::vector<int> SumLayout::counts(int ranks) const {
 SumLayout parse_sum_layout(const Params& params, std::int64_t ranks,
                            std::vector<Problem>& problems) {
   SumLayout layout;
-  const auto& distribution = params.choice("distribution");
-  if (distribution == "topology") layout.distribution = Distribution::topology;
-  if (distribution == "subblock") layout.distribution = Distribution::subblock;
+  layout.distribution = params.chosen<Distribution>("distribution");
   parse_size(params.text("size"), layout, problems);
   parse_topology(params.text("topology"), ranks, layout, problems);
   return layout;

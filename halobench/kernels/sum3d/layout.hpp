@@ -12,8 +12,10 @@
 
 namespace halobench {
 
+/// The parameter `distribution`.
 enum class Distribution { balanced, topology, subblock };
 
+/// The parameters of a case on a given number of ranks.
 struct SumLayout {
   Extents size{1, 1, 1};
   Extents topology{1, 1, 1};
