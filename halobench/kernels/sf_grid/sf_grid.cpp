@@ -33,6 +33,25 @@ std::optional<Topology> parse_topology(const std::string& text, std::int64_t ran
   return Topology{*extents, as_size(crosses) + 1};
 }
 
+/// The parameters of a case on a given number of ranks.
+struct Settings {
+  Topology topology;
+  std::vector<std::int64_t> sizes;  ///< points of a rank along each axis
+};
+
+/// Nothing where the topology is wrong, which is appended to `problems`.
+std::optional<Settings> parse_settings(const Params& params, std::int64_t ranks,
+                                       std::vector<Problem>& problems) {
+  const auto& text = params.text("topology");
+  if (const auto topology = parse_topology(text, ranks)) {
+    return Settings{*topology, params.sizes("n")};
+  }
+  problems.push_back({"topology", text,
+                      "give 2d, 3d, or ranks along x and y (and z) with the product " +
+                          std::to_string(ranks) + ", such as " + std::to_string(ranks) + "x1"});
+  return std::nullopt;
+}
+
 /// One rank's cube of the periodic grid. Points and ranks are numbered x first, as a DMDA does.
 class Cube {
  public:
@@ -130,18 +149,18 @@ class Cube {
 
 class GridForest : public Instance {
  public:
-  GridForest(const Context& context, const Topology& topology, const SpaceMaker& make_space)
+  GridForest(const Context& context, const Settings& settings, const SpaceMaker& make_space)
       : comm_(context.comm),
         meter_(context.meter),
         space_(make_space(context.meter, context.memory)),
         parts_(*space_),
         to_local_(context.meter.phase("global to local")),
         to_global_(context.meter.phase("local to global")),
-        sizes_(context.params.sizes("n")) {
+        sizes_(settings.sizes) {
     std::int64_t points = 0;
     std::int64_t with_halo = 0;
     for (const auto n : sizes_) {
-      const auto& cube = cubes_.emplace_back(topology, comm_.rank(), n);
+      const auto& cube = cubes_.emplace_back(settings.topology, comm_.rank(), n);
       std::vector<Root> edges;
       std::vector<std::int64_t> leaves;
       edges.reserve(as_size(cube.edges()));
@@ -284,16 +303,9 @@ class GridForest : public Instance {
 
 Plan plan_grid(const Params& params, const Shape& shape) {
   Plan plan;
-  const auto& text = params.text("topology");
-  const auto topology = parse_topology(text, shape.ranks);
-  if (!topology) {
-    plan.problems.push_back({"topology", text,
-                             "give 2d, 3d, or ranks along x and y (and z) with the product " +
-                                 std::to_string(shape.ranks) + ", such as " +
-                                 std::to_string(shape.ranks) + "x1"});
-    return plan;
-  }
-  const Cube cube(*topology, 0, std::ranges::max(params.sizes("n")));
+  const auto settings = parse_settings(params, shape.ranks, plan.problems);
+  if (!settings) return plan;
+  const Cube cube(settings->topology, 0, std::ranges::max(settings->sizes));
   const auto edges = static_cast<double>(cube.edges()) * (sizeof(Root) + sizeof(std::int64_t));
   const auto arrays = static_cast<double>(cube.points() + cube.points_with_halo()) * sizeof(double);
   plan.memory_bytes = static_cast<double>(shape.ranks) * (arrays + 2 * edges);
@@ -340,9 +352,10 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
                           "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});
   kernel.plan = plan_grid;
   kernel.setup = [make_space](const Context& context) {
-    return std::make_unique<GridForest>(
-        context, *parse_topology(context.params.text("topology"), context.comm.size()),
-        make_space ? make_space : chosen_memory(context));
+    std::vector<Problem> none;  // the plan has already refused bad topologies
+    return std::make_unique<GridForest>(context,
+                                        *parse_settings(context.params, context.comm.size(), none),
+                                        make_space ? make_space : chosen_memory(context));
   };
   return kernel;
 }
