@@ -14,19 +14,25 @@ namespace {
 constexpr std::int64_t value_bytes = 2 * sizeof(std::uint64_t);  ///< of a value: read and written
 constexpr std::array names{"pipelined", "synchronised"};         ///< its points
 
-Chain::Setting chain_setting(const Params& params) {
-  return {params.integer("kernels"), params.integer("size") / value_bytes, params.integer("first")};
+/// The parameters of a case.
+struct Settings {
+  std::int64_t size;
+  Chain::Setting chain;
+};
+
+Settings parse_settings(const Params& params) {
+  const auto size = params.integer("size");
+  return {size, {params.integer("kernels"), size / value_bytes, params.integer("first")}};
 }
 
 class Launches : public Instance {
  public:
-  explicit Launches(const Context& context)
+  Launches(const Context& context, const Settings& settings)
       : comm_(context.comm),
         executes_(context.meter.executes()),
-        size_(context.params.integer("size")),
+        size_(settings.size),
         device_(chosen_device(context)),
-        chain_(make_chain(*device_, context.meter, context.memory, chain_setting(context.params))) {
-  }
+        chain_(make_chain(*device_, context.meter, context.memory, settings.chain)) {}
 
   std::size_t points() const override { return names.size(); }
 
@@ -78,14 +84,13 @@ class Launches : public Instance {
 
 Plan plan_launches(const Params& params, const Shape& shape) {
   Plan plan;
-  const auto size = params.integer("size");
+  const auto [size, chain] = parse_settings(params);
   if (size % value_bytes != 0) {
     plan.problems.push_back(
         {"size", std::to_string(size), "not a multiple of 16 bytes; give a multiple of 16"});
   }
-  const auto setting = chain_setting(params);
   plan.device_bytes =
-      static_cast<double>(shape.ranks * setting.first * setting.values) * sizeof(std::uint64_t);
+      static_cast<double>(shape.ranks * chain.first * chain.values) * sizeof(std::uint64_t);
   plan.memory_bytes = 2 * plan.device_bytes;  // and what the host compares with
   plan_messages(params, plan);
   return plan;
@@ -121,7 +126,9 @@ Kernel launches() {
   kernel.batched = true;
   kernel.small = {{"size=1600", "first=3", "repetitions=2", "steps=3", "gpus_shared=1"}};
   kernel.plan = plan_launches;
-  kernel.setup = [](const Context& context) { return std::make_unique<Launches>(context); };
+  kernel.setup = [](const Context& context) {
+    return std::make_unique<Launches>(context, parse_settings(context.params));
+  };
   return kernel;
 }
 
