@@ -9,7 +9,6 @@
 #include "mpi/slots.hpp"
 
 using halobench::as_size;
-using halobench::PingPongSetting;
 using halobench::Slots;
 
 namespace {
@@ -100,8 +99,8 @@ void staged_messages_in_flight_have_a_place_each() {
     std::vector<halobench::Problem> problems;
     const std::vector<std::string> given{"mode=stream", "window=16", "mpi=" + mpi,
                                          "memory=" + memory};
-    const PingPongSetting setting(
-        halobench::Params(halobench::pingpong_parameters(), given, problems));
+    const auto setting = halobench::parse_pingpong(
+        halobench::Params(halobench::pingpong_parameters(), given, problems), 2, problems);
     expect::equal(problems.size(), std::size_t{0});
     return setting.sent_slots(8);
   };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "base/as_size.hpp"
 #include "device/message_buffer.hpp"
@@ -12,7 +13,6 @@
 #include "kernel.hpp"
 #include "kernels/memory/memory.hpp"
 #include "kernels/pingpong/setting.hpp"
-#include "mpi/pairs.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/slots.hpp"
 
@@ -24,13 +24,12 @@ constexpr std::int64_t checked_bytes = std::int64_t{8} << 20;  ///< a repetition
 
 class PingPong : public Instance {
  public:
-  PingPong(const Context& context, const std::vector<Pair>& pairs)
+  PingPong(const Context& context, PingPongSetting setting)
       : comm_(context.comm),
         executes_(context.meter.executes()),
-        setting_(context.params),
-        pairs_(std::ssize(pairs)),
+        setting_(std::move(setting)),
         checked_(setting_.sizes.size()) {
-    for (const auto& pair : pairs) {
+    for (const auto& pair : setting_.pairs) {
       if (pair.first == comm_.rank()) partner_ = pair.second;
       if (pair.second == comm_.rank()) partner_ = pair.first;
       leads_ |= pair.first == comm_.rank();
@@ -164,8 +163,9 @@ class PingPong : public Instance {
 
   /// All that arrives, over all pairs, in both directions.
   Rates rates(std::size_t point, const Times& times) const {
-    const auto messages = static_cast<double>(setting_.messages(setting_.sizes[point]) * pairs_) *
-                          (setting_.both_ways() ? 2.0 : 1.0) / times.median();
+    const auto messages =
+        static_cast<double>(setting_.messages(setting_.sizes[point]) * std::ssize(setting_.pairs)) *
+        (setting_.both_ways() ? 2.0 : 1.0) / times.median();
     return {messages * static_cast<double>(setting_.sizes[point]), messages};
   }
 
@@ -288,8 +288,7 @@ class PingPong : public Instance {
 
   const Communicator& comm_;
   bool executes_;
-  PingPongSetting setting_;
-  std::int64_t pairs_;
+  const PingPongSetting setting_;
   int partner_ = MPI_PROC_NULL;
   bool leads_ = false;
   bool sends_ = false;
@@ -355,8 +354,8 @@ Kernel pingpong() {
   kernel.plan = plan_pingpong;
   kernel.setup = [](const Context& context) {
     std::vector<Problem> none;  // the plan has already refused bad pairs
-    const auto pairs = parse_pairs(context.params.text("pairs"), context.comm.size(), none);
-    return std::make_unique<PingPong>(context, pairs);
+    return std::make_unique<PingPong>(context,
+                                      parse_pingpong(context.params, context.comm.size(), none));
   };
   return kernel;
 }

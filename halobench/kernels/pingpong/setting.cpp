@@ -8,27 +8,25 @@
 #include "base/simulation.hpp"
 #include "kernels/memory/memory.hpp"
 #include "machine/cache.hpp"
-#include "mpi/pairs.hpp"
 
 namespace halobench {
 namespace {
 
 constexpr std::int64_t window_bytes = std::int64_t{64} << 20;
 
-PingPongMode parse_mode(const std::string& text) {
-  if (text == "imb") return PingPongMode::imb;
-  if (text == "osu") return PingPongMode::osu;
-  return text == "stream" ? PingPongMode::stream : PingPongMode::bistream;
-}
-
 }  // namespace
 
-PingPongSetting::PingPongSetting(const Params& params)
-    : mode(parse_mode(params.choice("mode"))),
-      window(params.integer("window")),
-      rotate_bytes(params.choice("cache") == "off" ? 2 * last_cache_bytes() : 0),
-      staged(stages_messages(params)),
-      sizes(params.sizes("sizes")) {}
+PingPongSetting parse_pingpong(const Params& params, std::int64_t ranks,
+                               std::vector<Problem>& problems) {
+  const bool cold = params.choice("cache") == "off";
+  return {params.chosen<PingPongMode>("mode"),
+          params.integer("window"),
+          cold,
+          cold ? 2 * last_cache_bytes() : 0,
+          stages_messages(params),
+          params.sizes("sizes"),
+          parse_pairs(params.text("pairs"), ranks, problems)};
+}
 
 std::int64_t PingPongSetting::messages(std::int64_t size) const {
   if (!streams()) return 1;
@@ -45,17 +43,16 @@ std::int64_t PingPongSetting::buffer_bytes(std::int64_t (PingPongSetting::*slots
 
 Plan plan_pingpong(const Params& params, const Shape& shape) {
   Plan plan;
-  const auto pairs = parse_pairs(params.text("pairs"), shape.ranks, plan.problems);
+  const auto setting = parse_pingpong(params, shape.ranks, plan.problems);
   plan_messages(params, plan);
-  if (params.choice("cache") == "off" && !simulated() && last_cache_bytes() == 0) {
+  if (setting.cold && !simulated() && setting.rotate_bytes == 0) {
     plan.problems.push_back(
         {"cache", "off", "the size of the last-level cache is unknown; give warm"});
     return plan;
   }
-  const PingPongSetting setting(params);
   const auto sent = setting.buffer_bytes(&PingPongSetting::sent_slots);
   const auto received = setting.buffer_bytes(&PingPongSetting::received_slots);
-  const double ways = static_cast<double>(pairs.size()) * (setting.both_ways() ? 2.0 : 1.0);
+  const double ways = static_cast<double>(setting.pairs.size()) * (setting.both_ways() ? 2.0 : 1.0);
   plan_buffers(params, ways * static_cast<double>(sent + received), plan);
   return plan;
 }

@@ -7,20 +7,22 @@
 #include <vector>
 
 #include "kernel.hpp"
+#include "mpi/pairs.hpp"
 #include "mpi/slots.hpp"
 
 namespace halobench {
 
+/// The parameter `mode`.
 enum class PingPongMode { imb, osu, stream, bistream };
 
 struct PingPongSetting {
   PingPongMode mode;
   std::int64_t window;        ///< messages in flight, where they are streamed
+  bool cold;                  ///< data in no cache
   std::int64_t rotate_bytes;  ///< messages pass through a buffer of this size; 0: stay in place
   bool staged;                ///< each message is copied to where it is sent from
   std::vector<std::int64_t> sizes;
-
-  explicit PingPongSetting(const Params& params);
+  std::vector<Pair> pairs;
 
   bool streams() const { return mode == PingPongMode::stream || mode == PingPongMode::bistream; }
   bool both_ways() const { return mode != PingPongMode::stream; }
@@ -37,6 +39,10 @@ struct PingPongSetting {
   /// Of the largest buffer that any of the sizes needs.
   std::int64_t buffer_bytes(std::int64_t (PingPongSetting::*slots)(std::int64_t) const) const;
 };
+
+/// Appends what is wrong with the pairs to `problems`; plan_pingpong() finds all other problems.
+PingPongSetting parse_pingpong(const Params& params, std::int64_t ranks,
+                               std::vector<Problem>& problems);
 
 Plan plan_pingpong(const Params& params, const Shape& shape);
 
