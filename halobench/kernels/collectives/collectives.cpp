@@ -9,7 +9,6 @@
 #include "device/message_place.hpp"
 #include "kernel.hpp"
 #include "kernels/collectives/settings.hpp"
-#include "kernels/memory/memory.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/shared_clock.hpp"
 
@@ -30,10 +29,10 @@ class Collectives : public Instance {
                                                  Pages::ordinary);
     out_ = context.memory.allocate<unsigned char>(settings_.largest(&Operation::out, comm_.size()),
                                                   Pages::ordinary);
-    device_ = chosen_device(context);
+    device_ = chosen_device(context, settings_.memory);
     if (device_) {
       std::tie(in_on_device_, out_on_device_) =
-          buffers_on_device(*device_, context.memory, in_, out_, stages_messages(context.params));
+          buffers_on_device(*device_, context.memory, in_, out_, settings_.memory.staged());
     }
     select(0);
   }

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/simulation.hpp"
-#include "kernels/memory/memory.hpp"
 
 namespace halobench::collective {
 
@@ -94,7 +93,7 @@ Settings parse_settings(const Params& params) {
   const auto lacking = [&](const Operation& operation) {  // MPI_Ibarrier, under simulation
     return simulated() && !blocking && operation.outcome == Outcome::nothing;
   };
-  Settings settings{blocking, lacking(operations[0]), {}};
+  Settings settings{blocking, lacking(operations[0]), {}, parse_messages(params)};
   for (const auto& operation : operations) {
     if (name == "all" ? lacking(operation) : name != operation.name) continue;
     if (operation.outcome == Outcome::nothing) {
@@ -124,8 +123,9 @@ Plan plan(const Params& params, const Shape& shape) {
   }
   const auto of_a_rank = settings.largest(&Operation::in, shape.ranks) +
                          settings.largest(&Operation::out, shape.ranks);
-  plan_buffers(params, static_cast<double>(shape.ranks) * static_cast<double>(of_a_rank), plan);
-  plan_messages(params, plan);
+  plan_buffers(settings.memory, static_cast<double>(shape.ranks) * static_cast<double>(of_a_rank),
+               plan);
+  plan_memory(settings.memory, plan);
   return plan;
 }
 

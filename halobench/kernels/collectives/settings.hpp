@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel.hpp"
+#include "kernels/memory/memory.hpp"
 
 namespace halobench::collective {
 
@@ -56,6 +57,7 @@ struct Settings {
   bool blocking;
   bool lacks_barrier;  ///< of all operations, which include one that this program cannot run
   std::vector<Point> points;
+  MemorySettings memory;
 
   /// Bytes of the largest buffer, in or out, that any point needs.
   std::int64_t largest(Blocks Operation::* side, std::int64_t ranks) const;

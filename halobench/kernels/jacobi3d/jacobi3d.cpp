@@ -54,7 +54,9 @@ class Jacobi3D : public Instance {
         last_pass_(pass_of(sweeps_ % cut_.depth)),
         sweeper_(make_sweeper<Value>(variant_, {cut_.depth, threads_})) {
     if (context.meter.executes()) clear();
-    if (settings.on_device) on_device_ = sweeps_on_device<Value>(context, cut_, make_space);
+    if (settings.memory.on_device) {
+      on_device_ = sweeps_on_device<Value>(context, settings.memory, cut_, make_space);
+    }
   }
 
   void prepare() override {

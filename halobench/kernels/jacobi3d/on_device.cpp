@@ -159,15 +159,19 @@ Value* Sweeps<Value>::reach(std::size_t which) const {
 }  // namespace
 
 template <class Value>
-std::unique_ptr<SweepsOnDevice<Value>> sweeps_on_device(const Context& context, const Cut& cut,
+std::unique_ptr<SweepsOnDevice<Value>> sweeps_on_device(const Context& context,
+                                                        const MemorySettings& memory,
+                                                        const Cut& cut,
                                                         const SpaceMaker& make_space) {
-  const auto space = make_space ? make_space : chosen_memory(context);
+  const auto space = make_space ? make_space : chosen_memory(context, memory);
   return std::make_unique<Sweeps<Value>>(context, cut, space);
 }
 
-template std::unique_ptr<SweepsOnDevice<double>> sweeps_on_device(const Context&, const Cut&,
+template std::unique_ptr<SweepsOnDevice<double>> sweeps_on_device(const Context&,
+                                                                  const MemorySettings&, const Cut&,
                                                                   const SpaceMaker&);
-template std::unique_ptr<SweepsOnDevice<float>> sweeps_on_device(const Context&, const Cut&,
+template std::unique_ptr<SweepsOnDevice<float>> sweeps_on_device(const Context&,
+                                                                 const MemorySettings&, const Cut&,
                                                                  const SpaceMaker&);
 
 }  // namespace halobench::jacobi

@@ -10,6 +10,7 @@
 #include "kernel.hpp"
 #include "kernels/jacobi3d/cut.hpp"
 #include "kernels/jacobi3d/mesh.hpp"
+#include "kernels/memory/memory.hpp"
 #include "star_forest/space_maker.hpp"
 
 namespace halobench::jacobi {
@@ -35,10 +36,11 @@ class SweepsOnDevice {
   virtual std::string device() const = 0;
 };
 
-/// In the space that `make_space` makes; without one, in the memory that the parameters request.
+/// In the space that `make_space` makes; without one, in the memory that `memory` requests.
 /// Only in programs that have devices.
 template <class Value>
 [[gnu::weak]] std::unique_ptr<SweepsOnDevice<Value>> sweeps_on_device(const Context& context,
+                                                                      const MemorySettings& memory,
                                                                       const Cut& cut,
                                                                       const SpaceMaker& make_space);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/streaming.hpp"
-#include "kernels/memory/memory.hpp"
 
 namespace halobench::jacobi {
 namespace {
@@ -49,7 +48,7 @@ Settings parse_settings(const Params& params, std::int64_t ranks, std::vector<Pr
           variant,
           face_exchange(params.choice("exchange")),
           params.choice("overlap") == "yes",
-          is_on_device(params),
+          parse_memory(params),
           params.choice("precision") == "float" ? std::int64_t{sizeof(float)}
                                                 : std::int64_t{sizeof(double)},
           params.integer("sweeps")};
@@ -66,14 +65,14 @@ Plan plan(const Params& params, const Shape& shape) {
   planned.choices["topology"] = to_string(cut.topology);
   planned.absent = exchange_missing(settings.exchange.mode);
   if (!overlaps(settings.exchange.mode)) planned.choices["overlap"] = "no";
-  plan_memory(params, planned);
-  if (settings.on_device) plan_on_device(settings, params.choice("exchange"), planned);
+  plan_memory(settings.memory, planned);
+  if (settings.memory.on_device) plan_on_device(settings, params.choice("exchange"), planned);
   for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
     const auto values = 2 * Storage(cut.part(rank), settings.value_bytes).size() +
                         Halo<double>::memory(cut, rank, settings.exchange);
     planned.memory_bytes += static_cast<double>(settings.value_bytes) * static_cast<double>(values);
   }
-  if (settings.on_device) {  // and what the host fills it from
+  if (settings.memory.on_device) {  // and what the host fills it from
     planned.device_bytes = planned.memory_bytes;
     planned.memory_bytes *= 2;
   }

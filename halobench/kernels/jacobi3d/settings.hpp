@@ -9,6 +9,7 @@
 #include "kernels/jacobi3d/cut.hpp"
 #include "kernels/jacobi3d/halo.hpp"
 #include "kernels/jacobi3d/sweeper.hpp"
+#include "kernels/memory/memory.hpp"
 
 namespace halobench::jacobi {
 
@@ -18,7 +19,7 @@ struct Settings {
   Variant variant;
   FaceExchange exchange;
   bool overlap;  ///< of sweeps and messages
-  bool on_device;
+  MemorySettings memory;
   std::int64_t value_bytes;  ///< of float or double
   std::int64_t sweeps;       ///< per step
 };

@@ -18,11 +18,14 @@ constexpr std::array names{"pipelined", "synchronised"};         ///< its points
 struct Settings {
   std::int64_t size;
   Chain::Setting chain;
+  MemorySettings memory;
 };
 
 Settings parse_settings(const Params& params) {
   const auto size = params.integer("size");
-  return {size, {params.integer("kernels"), size / value_bytes, params.integer("first")}};
+  return {size,
+          {params.integer("kernels"), size / value_bytes, params.integer("first")},
+          parse_device(params)};
 }
 
 class Launches : public Instance {
@@ -31,7 +34,7 @@ class Launches : public Instance {
       : comm_(context.comm),
         executes_(context.meter.executes()),
         size_(settings.size),
-        device_(chosen_device(context)),
+        device_(chosen_device(context, settings.memory)),
         chain_(make_chain(*device_, context.meter, context.memory, settings.chain)) {}
 
   std::size_t points() const override { return names.size(); }
@@ -84,7 +87,7 @@ class Launches : public Instance {
 
 Plan plan_launches(const Params& params, const Shape& shape) {
   Plan plan;
-  const auto [size, chain] = parse_settings(params);
+  const auto [size, chain, memory] = parse_settings(params);
   if (size % value_bytes != 0) {
     plan.problems.push_back(
         {"size", std::to_string(size), "not a multiple of 16 bytes; give a multiple of 16"});
@@ -92,7 +95,7 @@ Plan plan_launches(const Params& params, const Shape& shape) {
   plan.device_bytes =
       static_cast<double>(shape.ranks * chain.first * chain.values) * sizeof(std::uint64_t);
   plan.memory_bytes = 2 * plan.device_bytes;  // and what the host compares with
-  plan_messages(params, plan);
+  plan_memory(memory, plan);
   return plan;
 }
 

@@ -7,7 +7,6 @@
 #include "base/simulation.hpp"
 #include "device/kind.hpp"
 #include "device/stream_messages.hpp"
-#include "star_forest/ordering.hpp"
 
 namespace halobench {
 namespace {
@@ -18,14 +17,9 @@ constexpr int most_sharing = 1024;
 std::vector<std::string> ordering_names(bool always_ready) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < (always_ready ? orderings.size() : that_wait); ++i) {
-    names.emplace_back(orderings[i].first);
+    names.emplace_back(orderings[i]);
   }
   return names;
-}
-
-/// Does the device's stream send and receive messages by itself?
-bool sends_by_stream(const Params& params) {
-  return is_on_device(params) && params.choice("mpi") == "nccl";
 }
 
 constexpr const char* devices =
@@ -101,33 +95,46 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
   return all;
 }
 
-void plan_messages(const Params& params, Plan& plan) {
-  if (is_on_device(params) && !has_devices()) {
+MemorySettings parse_device(const Params& params) {
+  return {params.choice("memory") == "device", params.choice("device_lag"),
+          static_cast<int>(params.integer("gpus_shared"))};
+}
+
+MemorySettings parse_messages(const Params& params) {
+  auto settings = parse_device(params);
+  settings.transport = params.chosen<Transport>("mpi");
+  return settings;
+}
+
+MemorySettings parse_memory(const Params& params) {
+  auto settings = parse_messages(params);
+  settings.ordering = params.chosen<Ordering>("sync");
+  return settings;
+}
+
+void plan_memory(const MemorySettings& settings, Plan& plan) {
+  if (!settings.on_device) return;
+  if (make_device == nullptr) {
     plan.problems.push_back(
         {"memory", "device",
          "this program was built without devices; run the one whose name ends in _device"});
     return;
   }
   const bool may_lag = !simulated() && device_kind() == "emulated";
-  if (!is_on_device(params) || may_lag || params.choice("device_lag") == "none") return;
-  const std::string what = simulated() ? "simulated" : "a GPU";
-  plan.absent = "device_lag=" + params.choice("device_lag") +
-                ": only for an emulated device, and this one is " + what + "; give none";
-}
-
-void plan_memory(const Params& params, Plan& plan) {
-  plan_messages(params, plan);
-  if (!is_on_device(params) || !has_devices()) return;
-  const auto& sync = params.choice("sync");
-  const bool waits = sync == "general" || sync == "default_stream";
-  if (stages_messages(params) && !waits) {
-    plan.problems.push_back({"sync", sync,
+  if (!may_lag && settings.lag != "none") {
+    const std::string what = simulated() ? "simulated" : "a GPU";
+    plan.absent = "device_lag=" + settings.lag + ": only for an emulated device, and this one is " +
+                  what + "; give none";
+  }
+  const auto ordering = static_cast<std::size_t>(settings.ordering);
+  if (settings.staged() && ordering >= that_wait) {
+    plan.problems.push_back({"sync", orderings[ordering],
                              "staged messages wait for their copies; give general or "
                              "default_stream, or mpi=gpu_aware"});
   }
-  if (!sends_by_stream(params)) return;
-  if (const auto shared = params.integer("gpus_shared"); shared != 1) {
-    plan.problems.push_back({"gpus_shared", std::to_string(shared),
+  if (!settings.by_stream()) return;
+  if (settings.sharing != 1) {
+    plan.problems.push_back({"gpus_shared", std::to_string(settings.sharing),
                              "NCCL needs one GPU per rank; give 1, or mpi=gpu_aware or staged"});
   }
   if (const auto missing = stream_messages_missing(); !missing.empty()) {
@@ -135,23 +142,15 @@ void plan_memory(const Params& params, Plan& plan) {
   }
 }
 
-bool has_devices() { return make_device != nullptr; }
-
-bool is_on_device(const Params& params) { return params.choice("memory") == "device"; }
-
-bool stages_messages(const Params& params) {
-  return is_on_device(params) && params.choice("mpi") == "staged";
-}
-
-void plan_buffers(const Params& params, double bytes, Plan& plan) {
+void plan_buffers(const MemorySettings& settings, double bytes, Plan& plan) {
   plan.memory_bytes = bytes;
-  if (!is_on_device(params)) return;
+  if (!settings.on_device) return;
   plan.device_bytes = bytes;
-  plan.memory_bytes += stages_messages(params) ? 2 * bytes : bytes;
+  plan.memory_bytes += settings.staged() ? 2 * bytes : bytes;
 }
 
-std::unique_ptr<Device> chosen_device(const Context& context) {
-  return is_on_device(context.params) ? made_device(context) : nullptr;
+std::unique_ptr<Device> chosen_device(const Context& context, const MemorySettings& settings) {
+  return settings.on_device ? made_device(context, settings) : nullptr;
 }
 
 std::vector<CaseArguments> small_in_memories(const CaseArguments& on_host,

@@ -31,12 +31,11 @@ std::vector<std::vector<std::string>> seen_on_node(const Communicator& comm) {
 }
 
 /// Refused on all ranks where one has none. Collective.
-int number_of_gpu(const Context& context) {
+int number_of_gpu(const Context& context, int shared) {
   const auto missing = device_missing();
   refuse_together(context.comm, missing.empty() ? ""
                                                 : "memory=device: no GPU found by " +
                                                       device_kind() + " here: " + missing);
-  const int shared = static_cast<int>(context.params.integer("gpus_shared"));
   const auto [number, problem] =
       chosen_gpus(seen_on_node(context.comm), shared)[as_size(context.comm.rank_on_node())];
   refuse_together(context.comm,
@@ -44,21 +43,20 @@ int number_of_gpu(const Context& context) {
   return number;
 }
 
-std::unique_ptr<Device> new_device(const Context& context) {
+std::unique_ptr<Device> new_device(const Context& context, const MemorySettings& settings) {
   if (simulated()) {
     return std::make_unique<SimulatedDevice>(*context.meter.model()->device(),
                                              context.meter.executes());
   }
   name_in_faults("rank " + std::to_string(context.comm.rank()));
-  const int number = device_kind() == "emulated" ? 0 : number_of_gpu(context);
-  return make_device(number, context.params.choice("device_lag"),
-                     static_cast<unsigned>(context.comm.rank()));
+  const int number = device_kind() == "emulated" ? 0 : number_of_gpu(context, settings.sharing);
+  return make_device(number, settings.lag, static_cast<unsigned>(context.comm.rank()));
 }
 
 }  // namespace
 
-std::unique_ptr<Device> made_device(const Context& context) {
-  auto device = new_device(context);
+std::unique_ptr<Device> made_device(const Context& context, const MemorySettings& settings) {
+  auto device = new_device(context, settings);
   device->report_to(context.meter);
   own_gpu() = device->identity();
   return device;

@@ -11,7 +11,6 @@
 #include "device/message_buffer.hpp"
 #include "device/message_place.hpp"
 #include "kernel.hpp"
-#include "kernels/memory/memory.hpp"
 #include "kernels/pingpong/setting.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/slots.hpp"
@@ -46,10 +45,10 @@ class PingPong : public Instance {
         bytes(sends_, &PingPongSetting::sent_slots), Pages::ordinary);
     received_memory_ = context.memory.allocate<unsigned char>(
         bytes(receives_, &PingPongSetting::received_slots), Pages::ordinary);
-    device_ = chosen_device(context);
+    device_ = chosen_device(context, setting_.memory);
     if (device_) {
       std::tie(sent_on_device_, received_on_device_) = buffers_on_device(
-          *device_, context.memory, sent_memory_, received_memory_, setting_.staged);
+          *device_, context.memory, sent_memory_, received_memory_, setting_.memory.staged());
     }
     select(0);
   }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/simulation.hpp"
-#include "kernels/memory/memory.hpp"
 #include "machine/cache.hpp"
 
 namespace halobench {
@@ -23,7 +22,7 @@ PingPongSetting parse_pingpong(const Params& params, std::int64_t ranks,
           params.integer("window"),
           cold,
           cold ? 2 * last_cache_bytes() : 0,
-          stages_messages(params),
+          parse_messages(params),
           params.sizes("sizes"),
           parse_pairs(params.text("pairs"), ranks, problems)};
 }
@@ -44,7 +43,7 @@ std::int64_t PingPongSetting::buffer_bytes(std::int64_t (PingPongSetting::*slots
 Plan plan_pingpong(const Params& params, const Shape& shape) {
   Plan plan;
   const auto setting = parse_pingpong(params, shape.ranks, plan.problems);
-  plan_messages(params, plan);
+  plan_memory(setting.memory, plan);
   if (setting.cold && !simulated() && setting.rotate_bytes == 0) {
     plan.problems.push_back(
         {"cache", "off", "the size of the last-level cache is unknown; give warm"});
@@ -53,7 +52,7 @@ Plan plan_pingpong(const Params& params, const Shape& shape) {
   const auto sent = setting.buffer_bytes(&PingPongSetting::sent_slots);
   const auto received = setting.buffer_bytes(&PingPongSetting::received_slots);
   const double ways = static_cast<double>(setting.pairs.size()) * (setting.both_ways() ? 2.0 : 1.0);
-  plan_buffers(params, ways * static_cast<double>(sent + received), plan);
+  plan_buffers(setting.memory, ways * static_cast<double>(sent + received), plan);
   return plan;
 }
 

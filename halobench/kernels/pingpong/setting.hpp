@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel.hpp"
+#include "kernels/memory/memory.hpp"
 #include "mpi/pairs.hpp"
 #include "mpi/slots.hpp"
 
@@ -20,7 +21,7 @@ struct PingPongSetting {
   std::int64_t window;        ///< messages in flight, where they are streamed
   bool cold;                  ///< data in no cache
   std::int64_t rotate_bytes;  ///< messages pass through a buffer of this size; 0: stay in place
-  bool staged;                ///< each message is copied to where it is sent from
+  MemorySettings memory;      ///< staged: each message is copied to where it is sent from
   std::vector<std::int64_t> sizes;
   std::vector<Pair> pairs;
 
@@ -34,7 +35,7 @@ struct PingPongSetting {
   }
   /// Sending many at once from one place is allowed; receiving is not, nor is writing to it.
   std::int64_t sent_slots(std::int64_t size) const {
-    return rotate_bytes > 0 || staged ? received_slots(size) : 1;
+    return rotate_bytes > 0 || memory.staged() ? received_slots(size) : 1;
   }
   /// Of the largest buffer that any of the sizes needs.
   std::int64_t buffer_bytes(std::int64_t (PingPongSetting::*slots)(std::int64_t) const) const;

@@ -306,10 +306,10 @@ class TextbookOnDevice : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> textbook_on_device(const Context& context, Domain& domain,
-                                           const SpaceMaker& make_space) {
-  return std::make_unique<TextbookOnDevice>(context, domain,
-                                            make_space ? make_space : chosen_memory(context));
+std::unique_ptr<Solver> textbook_on_device(const Context& context, const MemorySettings& memory,
+                                           Domain& domain, const SpaceMaker& make_space) {
+  return std::make_unique<TextbookOnDevice>(
+      context, domain, make_space ? make_space : chosen_memory(context, memory));
 }
 
 }  // namespace halobench::cg

@@ -2,6 +2,7 @@
 // The conjugate gradient method in a device's memory: the host sees two sums an iteration.
 #pragma once
 
+#include "kernels/memory/memory.hpp"
 #include "kernels/poisson_cg/solver.hpp"
 #include "star_forest/space_maker.hpp"
 
@@ -12,9 +13,11 @@ namespace halobench::cg {
 constexpr double not_fetched_bytes = 8;
 
 /// textbook, a device kernel for each of its loops; halos are exchanged by a star forest. Vectors
-/// are in the space that `make_space` makes; without one, in the memory that the parameters
-/// request. Only in programs that have devices.
-[[gnu::weak]] std::unique_ptr<Solver> textbook_on_device(const Context& context, Domain& domain,
+/// are in the space that `make_space` makes; without one, in the memory that `memory`
+/// requests. Only in programs that have devices.
+[[gnu::weak]] std::unique_ptr<Solver> textbook_on_device(const Context& context,
+                                                         const MemorySettings& memory,
+                                                         Domain& domain,
                                                          const SpaceMaker& make_space);
 
 }  // namespace halobench::cg

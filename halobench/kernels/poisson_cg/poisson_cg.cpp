@@ -28,8 +28,9 @@ class PoissonCg : public Instance {
         settings_(parse_settings(context.params, {context.comm.size(), context.meter.threads()})),
         limits_(observed(settings_.limits, context.meter.executes())),
         domain_(context, settings_.cut, settings_.variant.vectors, settings_.exchange),
-        solver_(settings_.on_device ? textbook_on_device(context, domain_, make_space)
-                                    : settings_.variant.make(context, domain_)),
+        solver_(settings_.memory.on_device
+                    ? textbook_on_device(context, settings_.memory, domain_, make_space)
+                    : settings_.variant.make(context, domain_)),
         progress_(limits_) {
     if (limits_.observing) {
       problem_.emplace(settings_.cut.n, right_side_named(settings_.right_side));
@@ -77,7 +78,7 @@ class PoissonCg : public Instance {
         .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
         .set("residual_relative_bound", bound(known, most.residual_relative))
         .set("bytes_per_point_iteration", settings_.variant.bytes_per_point_iteration -
-                                              (settings_.on_device ? not_fetched_bytes : 0))
+                                              (settings_.memory.on_device ? not_fetched_bytes : 0))
         .set("points", settings_.cut.n * settings_.cut.n)
         .set("fallback_at", solver_->fallback_at() ? Json(*solver_->fallback_at()) : Json())
         .set("iterations_passed_over", progress_.passed_over());

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/simulation.hpp"
-#include "kernels/memory/memory.hpp"
 
 namespace halobench::cg {
 namespace {
@@ -92,7 +91,7 @@ Settings parse_settings(const Params& params, const Shape& shape) {
           parse_limits(params, variant.period),
           exchange,
           params.choice("rhs"),
-          is_on_device(params),
+          parse_memory(params),
           params.integer("surface")};
 }
 
@@ -115,19 +114,19 @@ Plan plan(const Params& params, const Shape& shape) {
     }
     planned.choices["reorthogonalise"] = std::to_string(settings.sstep.every);
   }
-  plan_memory(params, planned);
-  if (settings.on_device && settings.exchange != ExchangeMode::nonblocking) {
+  plan_memory(settings.memory, planned);
+  if (settings.memory.on_device && settings.exchange != ExchangeMode::nonblocking) {
     planned.problems.push_back(
         {"exchange", params.choice("exchange"),
          "device memory supports only nonblocking; give nonblocking, or memory=host"});
   }
-  if (settings.on_device && variant != "textbook") {
+  if (settings.memory.on_device && variant != "textbook") {
     planned.problems.push_back(
         {"variant", variant,
          "device memory supports only textbook; give variant=textbook, or memory=host"});
   }
   planned.memory_bytes = settings.variant.memory_bytes(cut);
-  if (settings.on_device) planned.device_bytes = bytes_on_device(cut);
+  if (settings.memory.on_device) planned.device_bytes = bytes_on_device(cut);
   planned.memory_bytes += planned.device_bytes;
   return planned;
 }

@@ -8,6 +8,7 @@
 
 #include "kernel.hpp"
 #include "kernels/cg/progress.hpp"
+#include "kernels/memory/memory.hpp"
 #include "kernels/poisson_cg/domain.hpp"
 #include "kernels/poisson_cg/solver.hpp"
 
@@ -21,7 +22,7 @@ struct Settings {
   Limits limits;
   ExchangeMode exchange;
   std::string right_side;
-  bool on_device;
+  MemorySettings memory;
   std::int64_t samples;  ///< of the solution to record, per side
 };
 

@@ -37,6 +37,7 @@ std::optional<Topology> parse_topology(const std::string& text, std::int64_t ran
 struct Settings {
   Topology topology;
   std::vector<std::int64_t> sizes;  ///< points of a rank along each axis
+  MemorySettings memory;
 };
 
 /// Nothing where the topology is wrong, which is appended to `problems`.
@@ -44,7 +45,7 @@ std::optional<Settings> parse_settings(const Params& params, std::int64_t ranks,
                                        std::vector<Problem>& problems) {
   const auto& text = params.text("topology");
   if (const auto topology = parse_topology(text, ranks)) {
-    return Settings{*topology, params.sizes("n")};
+    return Settings{*topology, params.sizes("n"), parse_memory(params)};
   }
   problems.push_back({"topology", text,
                       "give 2d, 3d, or ranks along x and y (and z) with the product " +
@@ -309,8 +310,8 @@ Plan plan_grid(const Params& params, const Shape& shape) {
   const auto edges = static_cast<double>(cube.edges()) * (sizeof(Root) + sizeof(std::int64_t));
   const auto arrays = static_cast<double>(cube.points() + cube.points_with_halo()) * sizeof(double);
   plan.memory_bytes = static_cast<double>(shape.ranks) * (arrays + 2 * edges);
-  if (is_on_device(params)) plan.device_bytes = static_cast<double>(shape.ranks) * arrays;
-  plan_memory(params, plan);
+  if (settings->memory.on_device) plan.device_bytes = static_cast<double>(shape.ranks) * arrays;
+  plan_memory(settings->memory, plan);
   return plan;
 }
 
@@ -353,9 +354,9 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
   kernel.plan = plan_grid;
   kernel.setup = [make_space](const Context& context) {
     std::vector<Problem> none;  // the plan has already refused bad topologies
-    return std::make_unique<GridForest>(context,
-                                        *parse_settings(context.params, context.comm.size(), none),
-                                        make_space ? make_space : chosen_memory(context));
+    const auto settings = *parse_settings(context.params, context.comm.size(), none);
+    return std::make_unique<GridForest>(
+        context, settings, make_space ? make_space : chosen_memory(context, settings.memory));
   };
   return kernel;
 }

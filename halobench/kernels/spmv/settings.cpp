@@ -2,39 +2,20 @@
 #include "kernels/spmv/settings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include "kernels/memory/memory.hpp"
-
 namespace halobench {
-namespace {
-
-constexpr std::array overlaps{std::pair{"none", Overlap::none}, std::pair{"split", Overlap::split},
-                              std::pair{"split_temporary", Overlap::split_temporary},
-                              std::pair{"early_launch", Overlap::early_launch}};
-
-std::vector<std::string> overlap_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, unused] : overlaps) names.emplace_back(name);
-  return names;
-}
-
-}  // namespace
 
 SpmvSettings parse_spmv(const Params& params) {
   const auto& matrix = params.file("matrix");
   const bool generated = std::ranges::count(recipe_names(), matrix) > 0;
-  const auto& overlap = params.choice("overlap");
-  return {
-      {matrix, params.integer("n"), params.integer("row_length"), params.integer("bandwidth")},
-      generated,
-      params.path("matrix"),
-      params.text("partition"),
-      std::ranges::find(overlaps, overlap, [](const auto& one) { return std::string(one.first); })
-          ->second,
-      params.choice("columns") == "shared",
-      is_on_device(params)};
+  return {{matrix, params.integer("n"), params.integer("row_length"), params.integer("bandwidth")},
+          generated,
+          params.path("matrix"),
+          params.text("partition"),
+          params.chosen<Overlap>("overlap"),
+          params.choice("columns") == "shared",
+          parse_memory(params)};
 }
 
 std::vector<Parameter> spmv_parameters() {
@@ -65,7 +46,7 @@ std::vector<Parameter> spmv_parameters() {
           "split with messages that start after the local product is launched; split_temporary "
           "does the same with one stream per product (schemes of figure 12 of the report: a is "
           "split, b early_launch, c split_temporary)",
-          overlap_names()),
+          {"none", "split", "split_temporary", "early_launch"}),
       Parameter::one_of(
           "columns", "stored",
           "stored: 4 bytes per nonzero; shared: rows whose local columns have the same offsets "

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "base/params.hpp"
+#include "kernels/memory/memory.hpp"
 #include "numerics/sparse/sparse_rows.hpp"
 
 namespace halobench {
 
+/// The parameter `overlap`.
 enum class Overlap { none, split, split_temporary, early_launch };
 
 struct SpmvSettings {
@@ -19,7 +20,7 @@ struct SpmvSettings {
   std::string partition;  ///< rows, nonzeros, or graph; plan_spmv() refuses others
   Overlap overlap;
   bool shared_columns;
-  bool on_device;
+  MemorySettings memory;
 };
 
 std::vector<Parameter> spmv_parameters();

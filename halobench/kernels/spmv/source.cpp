@@ -8,7 +8,6 @@
 
 #include "base/as_size.hpp"
 #include "base/extents.hpp"
-#include "kernels/memory/memory.hpp"
 #include "kernels/spmv/matrix_file.hpp"
 #include "mpi/agreement.hpp"
 
@@ -104,9 +103,9 @@ void check_together(const Communicator& comm, const MatrixFile& file) {
 }
 
 /// What is wrong with the memory; a device's has a copy of all that the host fills.
-void plan_device(const Params& params, const SpmvSettings& settings, Plan& plan) {
-  const bool on_device = settings.on_device;
-  plan_memory(params, plan);
+void plan_device(const SpmvSettings& settings, Plan& plan) {
+  const bool on_device = settings.memory.on_device;
+  plan_memory(settings.memory, plan);
   if (on_device) {
     plan.device_bytes = plan.memory_bytes;
     plan.memory_bytes *= 2;
@@ -152,7 +151,7 @@ Plan plan_spmv(const Params& params, const Shape& shape) {
     const auto ranks = static_cast<double>(shape.ranks);
     if (settings.generated) {
       plan.memory_bytes = memory_of(*generated_rows(settings.recipe), settings, ranks);
-      plan_device(params, settings, plan);
+      plan_device(settings, plan);
       return plan;
     }
     const MatrixFile file(file_of(settings, shape.ranks));
@@ -163,7 +162,7 @@ Plan plan_spmv(const Params& params, const Shape& shape) {
                                    " ranks, not for " + std::to_string(shape.ranks)});
     }
     plan.memory_bytes = memory_of(file, settings, ranks);
-    plan_device(params, settings, plan);
+    plan_device(settings, plan);
   } catch (const UsageError& error) {
     std::string names;
     for (const auto& name : recipe_names()) names += name + ", ";

@@ -29,10 +29,10 @@ double one(std::int64_t /*i*/) { return 1; }
 
 class Spmv : public Instance {
  public:
-  Spmv(const Context& context, const SpaceMaker& make_space)
+  Spmv(const Context& context, const SpmvSettings& settings, const SpaceMaker& make_space)
       : comm_(context.comm),
         meter_(context.meter),
-        settings_(parse_spmv(context.params)),
+        settings_(settings),
         source_(make_source(context, settings_)),
         matrix_(context, *source_.rows, make_begins(context, settings_, source_),
                 settings_.shared_columns ? Columns::shared : Columns::stored, make_space),
@@ -327,10 +327,10 @@ class Spmv : public Instance {
 };
 
 /// Where products are launched before messages begin, these begin late.
-SpaceMaker memory_of_products(const Context& context) {
-  const auto overlap = parse_spmv(context.params).overlap;
-  return chosen_memory(context,
-                       overlap == Overlap::early_launch || overlap == Overlap::split_temporary);
+SpaceMaker memory_of_products(const Context& context, const SpmvSettings& settings) {
+  const bool late =
+      settings.overlap == Overlap::early_launch || settings.overlap == Overlap::split_temporary;
+  return chosen_memory(context, settings.memory, late);
 }
 
 }  // namespace
@@ -376,7 +376,9 @@ Kernel spmv_in(const SpaceMaker& make_space) {
   }
   kernel.plan = plan_spmv;
   kernel.setup = [make_space](const Context& context) {
-    return std::make_unique<Spmv>(context, make_space ? make_space : memory_of_products(context));
+    const auto settings = parse_spmv(context.params);
+    return std::make_unique<Spmv>(context, settings,
+                                  make_space ? make_space : memory_of_products(context, settings));
   };
   return kernel;
 }

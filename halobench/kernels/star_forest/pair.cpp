@@ -35,16 +35,27 @@ struct Star {
   }
 };
 
+/// The parameters of a case.
+struct Settings {
+  std::vector<std::int64_t> sizes;
+  MemorySettings memory;
+};
+
+Settings parse_settings(const Params& params) {
+  return {params.sizes("sizes"), parse_memory(params)};
+}
+
 class PairForest : public Instance {
  public:
-  PairForest(const Context& context, const PairTest& test, const SpaceMaker& make_space)
+  PairForest(const Context& context, const PairTest& test, const Settings& settings,
+             const SpaceMaker& make_space)
       : comm_(context.comm),
         meter_(context.meter),
         space_(make_space(context.meter, context.memory)),
         parts_(*space_),
         test_(test),
         operation_(test.adds ? Operation::sum : Operation::replace),
-        sizes_(context.params.sizes("sizes")) {
+        sizes_(settings.sizes) {
     const int rank = comm_.rank();
     for (const auto size : sizes_) {
       const auto count = size / item;
@@ -209,7 +220,7 @@ class PairForest : public Instance {
 
 Plan plan_pair(const PairTest& test, const Params& params) {
   Plan plan;
-  const auto sizes = params.sizes("sizes");
+  const auto [sizes, memory] = parse_settings(params);
   for (const auto size : sizes) {
     if (size % item == 0) continue;
     plan.problems.push_back(
@@ -219,9 +230,9 @@ Plan plan_pair(const PairTest& test, const Params& params) {
   const auto all = std::accumulate(sizes.begin(), sizes.end(), 0.0);  // each with its own buffers
   plan.memory_bytes =
       arrays * static_cast<double>(std::ranges::max(sizes)) + (test.adds ? 2 * all : 0.0);
-  if (is_on_device(params)) plan.device_bytes = plan.memory_bytes;
-  if (stages_messages(params)) plan.memory_bytes += 4 * all;  // on both sides, each way
-  plan_memory(params, plan);
+  if (memory.on_device) plan.device_bytes = plan.memory_bytes;
+  if (memory.staged()) plan.memory_bytes += 4 * all;  // on both sides, each way
+  plan_memory(memory, plan);
   return plan;
 }
 
@@ -256,8 +267,9 @@ Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
                           "mpi=staged", "sync=default_stream", "device_lag=until_waited"});
   kernel.plan = [test](const Params& params, const Shape&) { return plan_pair(test, params); };
   kernel.setup = [test, make_space](const Context& context) {
-    return std::make_unique<PairForest>(context, test,
-                                        make_space ? make_space : chosen_memory(context));
+    const auto settings = parse_settings(context.params);
+    return std::make_unique<PairForest>(
+        context, test, settings, make_space ? make_space : chosen_memory(context, settings.memory));
   };
   return kernel;
 }

@@ -5,9 +5,11 @@
 
 namespace halobench {
 
-SpaceMaker chosen_memory(const Context& context, bool late) {
-  if (!is_on_device(context.params)) return make_host_space;
-  return [&context, late](Meter&, Memory&) { return make_device_space(context, late); };
+SpaceMaker chosen_memory(const Context& context, const MemorySettings& settings, bool late) {
+  if (!settings.on_device) return make_host_space;
+  return [&context, settings, late](Meter&, Memory&) {
+    return make_device_space(context, settings, late);
+  };
 }
 
 }  // namespace halobench

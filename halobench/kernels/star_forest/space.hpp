@@ -12,9 +12,10 @@ namespace halobench {
 
 /// Makes the space that the parameters ask for; `late`: on a device, messages begin when an
 /// operation ends.
-SpaceMaker chosen_memory(const Context& context, bool late = false);
+SpaceMaker chosen_memory(const Context& context, const MemorySettings& settings, bool late = false);
 
 /// A space in the memory of the device that parameters ask for. Only in programs that have devices.
-[[gnu::weak]] std::unique_ptr<Space> make_device_space(const Context& context, bool late);
+[[gnu::weak]] std::unique_ptr<Space> make_device_space(const Context& context,
+                                                       const MemorySettings& settings, bool late);
 
 }  // namespace halobench
