@@ -242,21 +242,18 @@ void Params::set(const std::string& argument, std::vector<std::string>& given,
   given.push_back(key);
 }
 
-const Parameter& Params::find(std::string_view name, Parameter::Type type) const {
+const std::string& Params::value(std::string_view name, Parameter::Type type) const {
   const auto found = std::ranges::find(declared_, name, &Parameter::name);
   if (found == declared_.end() || found->type != type) {
     throw std::logic_error("a kernel reads an undeclared parameter: " + std::string(name));
   }
-  return *found;
-}
-
-const std::string& Params::value(std::string_view name, Parameter::Type type) const {
-  return values_[as_size(&find(name, type) - declared_.data())];
+  return values_[as_size(found - declared_.begin())];
 }
 
 std::ptrdiff_t Params::place_of_choice(std::string_view name) const {
-  const auto& choices = find(name, Parameter::Type::choice).choices;
-  return std::ranges::find(choices, choice(name)) - choices.begin();
+  const auto& text = choice(name);
+  const auto& choices = std::ranges::find(declared_, name, &Parameter::name)->choices;
+  return std::ranges::find(choices, text) - choices.begin();
 }
 
 std::int64_t Params::integer(std::string_view name) const {

@@ -69,10 +69,10 @@ class Params {
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
   const std::string& choice(std::string_view name) const;
-  /// A choice as an enumeration, which has the choices in the order in which they are declared.
-  template <class Enumeration>
-  Enumeration chosen(std::string_view name) const {
-    return static_cast<Enumeration>(place_of_choice(name));
+  /// Which choice, as they are declared: an index, or an enumeration that has them in that order.
+  template <class Place>
+  Place chosen(std::string_view name) const {
+    return static_cast<Place>(place_of_choice(name));
   }
   /// As it was typed; its kernel's plan checks it.
   const std::string& text(std::string_view name) const;
@@ -87,7 +87,6 @@ class Params {
   Json resolved(const Choices& choices) const;
 
  private:
-  const Parameter& find(std::string_view name, Parameter::Type type) const;
   const std::string& value(std::string_view name, Parameter::Type type) const;
   std::ptrdiff_t place_of_choice(std::string_view name) const;
   /// `given`: the keys of the arguments before it.

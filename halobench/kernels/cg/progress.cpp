@@ -14,6 +14,14 @@ constexpr double alike_within = 1e-9;    ///< of their time are iterations that 
 
 }  // namespace
 
+Limits parse_limits(const Params& params, std::int64_t n) {
+  Limits limits{params.integer("iterations"), params.real("tolerance"),
+                params.integer("max_iterations")};
+  if (limits.most == 0) limits.most = 10 * n + 100;
+  limits.patience = 5 * n + 100;  // the residual of a smooth right-hand side grows at first
+  return limits;
+}
+
 bool Progress::wants_more(double residual_squared) {
   if (!limits_.observing) {
     alike_ = asked_ > 2 && residual_squared == 0;

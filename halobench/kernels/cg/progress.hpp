@@ -20,6 +20,9 @@ struct Limits {
   std::int64_t period = 1;      ///< iterations after which a variant does the same again
 };
 
+/// `iterations`, `tolerance`, and `max_iterations`, of a mesh with n points along its longest axis.
+Limits parse_limits(const Params& params, std::int64_t n);
+
 /// Watches the residual of one solve. Without real data iterations are alike: those
 /// after the first few are passed over, at the cost of the last of these. A solver that asks
 /// unlike() leaves it to the simulated clock how few, down to three.

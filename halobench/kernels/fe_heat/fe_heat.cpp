@@ -48,13 +48,8 @@ std::optional<Settings> parse_settings(const Params& params, std::int64_t ranks,
     return refuse("fewer elements (" + std::to_string(elements) + ") than ranks (" +
                   std::to_string(ranks) + "); use fewer ranks or a larger size");
   }
-  cg::Limits limits;
-  limits.iterations = params.integer("iterations");
-  limits.tolerance = params.real("tolerance");
-  limits.most = params.integer("max_iterations");
-  if (limits.most == 0) limits.most = 10 * longest + 100;
-  limits.patience = 5 * longest + 100;
-  return Settings{*size, params.choice("operator"), limits};
+  return Settings{*size, params.choice("operator"),
+                  cg::parse_limits(params, std::min(longest, most / 16))};  // it multiplies
 }
 
 class FeHeat : public Instance {
@@ -170,7 +165,7 @@ std::vector<Parameter> parameters() {
       Parameter::one_of("operator", "csr",
                         "csr: assembled matrix in compressed sparse rows; matrix_free: no matrix, "
                         "27 weights per node",
-                        operator_names()),
+                        {"csr", "matrix_free"}),
       {"iterations", integer, "0", "fixed number of iterations; 0: iterate to the tolerance", "", 0,
        1e9},
       {"tolerance", real, "1e-8", "largest residual norm, relative to the initial one", "", 1e-16,

@@ -3,8 +3,6 @@
 
 namespace halobench::heat {
 
-std::vector<std::string> operator_names() { return {"csr", "matrix_free"}; }
-
 double operator_memory(const std::string& name, const Part& part) {
   if (name == "matrix_free") return 0;
   const auto entries = static_cast<double>(count_nonzeros(part));

@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "kernel.hpp"
 #include "kernels/fe_heat/part.hpp"
@@ -43,9 +42,6 @@ class Operator {
   virtual Traffic multiply_traffic(std::int64_t rows) const = 0;
   virtual Traffic product_traffic() const = 0;
 };
-
-/// Names of the operators, the usual one first.
-std::vector<std::string> operator_names();
 
 /// Its arrays, in bytes, without those that are as large as a line.
 double operator_memory(const std::string& name, const Part& part);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/jacobi3d/settings.hpp"
 
-#include <algorithm>
 
 #include "base/streaming.hpp"
 
@@ -14,11 +13,6 @@ std::vector<std::string> variant_names() {
   std::vector<std::string> names;
   for (const auto& variant : variants()) names.push_back(variant.name);
   return names;
-}
-
-Variant variant_named(const std::string& name) {
-  const auto all = variants();
-  return *std::ranges::find(all, name, &Variant::name);
 }
 
 /// Adds to a plan what the kernel does in a device's memory, and what it does not.
@@ -43,9 +37,8 @@ void plan_on_device(const Settings& settings, const std::string& exchange, Plan&
 }  // namespace
 
 Settings parse_settings(const Params& params, std::int64_t ranks, std::vector<Problem>& problems) {
-  const auto variant = variant_named(params.choice("variant"));
   return {parse_cut(params, ranks, problems),
-          variant,
+          variants()[params.chosen<std::size_t>("variant")],
           face_exchange(params.choice("exchange")),
           params.choice("overlap") == "yes",
           parse_memory(params),

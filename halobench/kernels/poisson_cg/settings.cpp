@@ -29,27 +29,10 @@ SstepSetting parse_sstep(const Params& params, ExchangeMode exchange) {
   return {s, every == 0 ? usual_reorthogonalisation(s) : every, exchange};
 }
 
-Variant variant_named(const std::string& name, const SstepSetting& setting) {
-  const auto all = variants(setting);
-  return *std::ranges::find(all, name, &Variant::name);
-}
-
 Cut parse_cut(const Params& params, const Shape& shape, std::int64_t halo) {
   const bool rows = params.choice("decomposition") == "rows";
   return {params.integer("n"), RankGrid(most_even(shape.ranks, rows ? 1 : 2)),
           simulated() ? 1 : shape.threads, halo};
-}
-
-Limits parse_limits(const Params& params, std::int64_t period) {
-  const std::int64_t n = params.integer("n");
-  Limits limits;
-  limits.iterations = params.integer("iterations");
-  limits.tolerance = params.real("tolerance");
-  limits.most = params.integer("max_iterations");
-  if (limits.most == 0) limits.most = 10 * n + 100;
-  limits.patience = 5 * n + 100;  // the residual of a smooth right-hand side grows at first
-  limits.period = period;
-  return limits;
 }
 
 /// A halo can't be deeper than the neighbour's own part; and iterations come in pairs.
@@ -82,13 +65,16 @@ double bytes_on_device(const Cut& cut) {
 }  // namespace
 
 Settings parse_settings(const Params& params, const Shape& shape) {
-  const auto exchange = exchange_mode(params.choice("exchange"));
+  const auto exchange = params.chosen<ExchangeMode>("exchange");
   const auto sstep = parse_sstep(params, exchange);
-  const auto variant = variant_named(params.choice("variant"), sstep);
+  const auto variant = variants(sstep)[params.chosen<std::size_t>("variant")];
+  const auto cut = parse_cut(params, shape, variant.halo);
+  auto limits = parse_limits(params, cut.n);
+  limits.period = variant.period;
   return {variant,
           sstep,
-          parse_cut(params, shape, variant.halo),
-          parse_limits(params, variant.period),
+          cut,
+          limits,
           exchange,
           params.choice("rhs"),
           parse_memory(params),
