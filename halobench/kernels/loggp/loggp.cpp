@@ -66,8 +66,6 @@ constexpr std::array<Measured, 7> measured{{
 struct Settings {
   std::vector<std::int64_t> sizes;
   std::int64_t burst;  ///< messages
-
-  std::int64_t largest() const { return std::ranges::max(sizes); }
 };
 
 Settings parse_settings(const Params& params) {
@@ -81,7 +79,7 @@ class LogGP : public Instance {
         executes_(context.meter.executes()),
         settings_(parse_settings(context.params)),
         samples_(settings_.sizes.size()) {
-    const auto largest = plays() ? settings_.largest() : 0;
+    const auto largest = plays() ? std::ranges::max(settings_.sizes) : 0;
     sent_ = context.memory.allocate<unsigned char>(largest, Pages::ordinary);
     received_ = context.memory.allocate<unsigned char>(largest, Pages::ordinary);
     select(0);
@@ -239,7 +237,7 @@ class LogGP : public Instance {
 
 Plan plan_loggp(const Params& params, const Shape& /*shape*/) {
   Plan plan;
-  plan.memory_bytes = 4.0 * static_cast<double>(parse_settings(params).largest());
+  plan.memory_bytes = 4.0 * static_cast<double>(std::ranges::max(parse_settings(params).sizes));
   return plan;
 }
 

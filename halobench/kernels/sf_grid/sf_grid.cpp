@@ -23,16 +23,6 @@ struct Topology {
   std::size_t dimensions = 2;
 };
 
-/// 2d, 3d, or ranks along two or three axes; nothing if it is none of these.
-std::optional<Topology> parse_topology(const std::string& text, std::int64_t ranks) {
-  if (text == "2d") return Topology{most_even(ranks, 2), 2};
-  if (text == "3d") return Topology{most_even(ranks, 3), 3};
-  const auto extents = parse_extents(text);
-  const auto crosses = std::ranges::count(text, 'x');
-  if (!extents || crosses == 0 || volume(*extents) != ranks) return std::nullopt;
-  return Topology{*extents, as_size(crosses) + 1};
-}
-
 /// The parameters of a case on a given number of ranks.
 struct Settings {
   Topology topology;
@@ -40,17 +30,24 @@ struct Settings {
   MemorySettings memory;
 };
 
-/// Nothing where the topology is wrong, which is appended to `problems`.
-std::optional<Settings> parse_settings(const Params& params, std::int64_t ranks,
-                                       std::vector<Problem>& problems) {
-  const auto& text = params.text("topology");
-  if (const auto topology = parse_topology(text, ranks)) {
-    return Settings{*topology, params.sizes("n"), parse_memory(params)};
-  }
+/// 2d, 3d, or ranks along two or three axes.
+Topology parse_topology(const std::string& text, std::int64_t ranks,
+                        std::vector<Problem>& problems) {
+  if (text == "2d") return {most_even(ranks, 2), 2};
+  if (text == "3d") return {most_even(ranks, 3), 3};
+  const auto extents = parse_extents(text);
+  const auto crosses = std::ranges::count(text, 'x');
+  if (extents && crosses > 0 && volume(*extents) == ranks) return {*extents, as_size(crosses) + 1};
   problems.push_back({"topology", text,
                       "give 2d, 3d, or ranks along x and y (and z) with the product " +
                           std::to_string(ranks) + ", such as " + std::to_string(ranks) + "x1"});
-  return std::nullopt;
+  return {};
+}
+
+/// Appends what is wrong with the topology to `problems`.
+Settings parse_settings(const Params& params, std::int64_t ranks, std::vector<Problem>& problems) {
+  return {parse_topology(params.text("topology"), ranks, problems), params.sizes("n"),
+          parse_memory(params)};
 }
 
 /// One rank's cube of the periodic grid. Points and ranks are numbered x first, as a DMDA does.
@@ -305,13 +302,13 @@ class GridForest : public Instance {
 Plan plan_grid(const Params& params, const Shape& shape) {
   Plan plan;
   const auto settings = parse_settings(params, shape.ranks, plan.problems);
-  if (!settings) return plan;
-  const Cube cube(settings->topology, 0, std::ranges::max(settings->sizes));
+  if (!plan.problems.empty()) return plan;
+  const Cube cube(settings.topology, 0, std::ranges::max(settings.sizes));
   const auto edges = static_cast<double>(cube.edges()) * (sizeof(Root) + sizeof(std::int64_t));
   const auto arrays = static_cast<double>(cube.points() + cube.points_with_halo()) * sizeof(double);
   plan.memory_bytes = static_cast<double>(shape.ranks) * (arrays + 2 * edges);
-  if (settings->memory.on_device) plan.device_bytes = static_cast<double>(shape.ranks) * arrays;
-  plan_memory(settings->memory, plan);
+  if (settings.memory.on_device) plan.device_bytes = static_cast<double>(shape.ranks) * arrays;
+  plan_memory(settings.memory, plan);
   return plan;
 }
 
@@ -354,7 +351,7 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
   kernel.plan = plan_grid;
   kernel.setup = [make_space](const Context& context) {
     std::vector<Problem> none;  // the plan has already refused bad topologies
-    const auto settings = *parse_settings(context.params, context.comm.size(), none);
+    const auto settings = parse_settings(context.params, context.comm.size(), none);
     return std::make_unique<GridForest>(
         context, settings, make_space ? make_space : chosen_memory(context, settings.memory));
   };
