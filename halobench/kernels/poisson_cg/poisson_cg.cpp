@@ -33,7 +33,7 @@ class PoissonCg : public Instance {
                     : settings_.variant.make(context, domain_)),
         progress_(limits_) {
     if (limits_.observing) {
-      problem_.emplace(settings_.cut.n, right_side_named(settings_.right_side));
+      problem_.emplace(settings_.cut.n, settings_.right_side);
     } else if (limits_.iterations == 0) {
       throw UsageError(
           "iterations=0: convergence needs the computed solution; give a number of iterations, or "

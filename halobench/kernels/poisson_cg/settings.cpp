@@ -76,7 +76,7 @@ Settings parse_settings(const Params& params, const Shape& shape) {
           cut,
           limits,
           exchange,
-          params.choice("rhs"),
+          params.chosen<RightSide>("rhs"),
           parse_memory(params),
           params.integer("surface")};
 }
@@ -134,7 +134,7 @@ std::vector<Parameter> parameters() {
                         {"rows", "blocks"}),
       Parameter::one_of("rhs", "paper",
                         "right-hand side: that of the papers, random numbers, or 1 at one point",
-                        right_side_names()),
+                        {"paper", "random", "point"}),
       {"s", integer, "2", "sstep: iterations per sweep, an even number", "", 2, 6},
       {"reorthogonalise", integer, "0",
        "sstep: sweeps between reorthogonalisations; 0: 16 with s=2, 4 with s=4, 1 with s=6", "", 0,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "kernel.hpp"
@@ -21,7 +20,7 @@ struct Settings {
   Cut cut;
   Limits limits;
   ExchangeMode exchange;
-  std::string right_side;
+  RightSide right_side;
   MemorySettings memory;
   std::int64_t samples;  ///< of the solution to record, per side
 };

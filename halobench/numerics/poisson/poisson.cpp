@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "numerics/poisson/poisson.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
 
 #include "base/as_size.hpp"
 
@@ -23,15 +21,6 @@ double scattered(std::uint64_t index) {
 }
 
 }  // namespace
-
-std::vector<std::string> right_side_names() { return {"paper", "random", "point"}; }
-
-RightSide right_side_named(const std::string& name) {
-  const auto names = right_side_names();
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) throw std::logic_error("no right-hand side " + name);
-  return static_cast<RightSide>(found - names.begin());
-}
 
 Poisson::Poisson(std::int64_t n, RightSide kind)
     : n_(n), kind_(kind), h_(1.0 / static_cast<double>(n + 1)), scale_(-2.0 * pi * pi * h_ * h_) {

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/as_size.hpp"
@@ -18,10 +17,6 @@ enum class RightSide {
   random,  ///< evenly distributed in [-1, 1), the same numbers however the grid is cut
   point,   ///< 1 at one point off the centre, 0 elsewhere
 };
-
-/// Their names, in their order.
-std::vector<std::string> right_side_names();
-RightSide right_side_named(const std::string& name);
 
 /// n x n interior points, mesh width h = 1/(n+1), five-point differences: A u = h^2 f with 4 on the
 /// diagonal of A and -1 for each neighbour. Source: hpcf-2018-10, section 2 and equation (3.1).
