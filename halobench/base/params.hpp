@@ -20,6 +20,11 @@ namespace halobench {
 struct Words {
   Words(std::initializer_list<const char*> words);
   Words(std::vector<std::string> words);
+  /// The names of some values.
+  template <class Named>
+  Words(const std::vector<Named>& values) {
+    for (const auto& one : values) all.push_back(one.name);
+  }
 
   std::vector<std::string> all;
 };

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/jacobi3d/settings.hpp"
 
-
 #include "base/streaming.hpp"
 
 namespace halobench::jacobi {
 namespace {
 
 std::vector<Variant> variants() { return {plain(), streaming(), temporal()}; }
-
-std::vector<std::string> variant_names() {
-  std::vector<std::string> names;
-  for (const auto& variant : variants()) names.push_back(variant.name);
-  return names;
-}
 
 /// Adds to a plan what the kernel does in a device's memory, and what it does not.
 void plan_on_device(const Settings& settings, const std::string& exchange, Plan& planned) {
@@ -85,7 +78,7 @@ std::vector<Parameter> parameters() {
       Parameter::one_of("variant", "plain",
                         "plain: one sweep per pass over memory; streaming: the same with "
                         "non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
-                        variant_names()),
+                        variants()),
       {"depth", integer, "0",
        "number of ghost layers and of sweeps per exchange; 0: automatic (temporal: 8, or as many "
        "as fit; otherwise 1)",

@@ -13,12 +13,6 @@ std::vector<Variant> variants(const SstepSetting& setting) {
   return {fused(), textbook(), pipelined(), sstep(setting)};
 }
 
-std::vector<std::string> variant_names() {
-  std::vector<std::string> names;
-  for (const auto& variant : variants({})) names.push_back(variant.name);
-  return names;
-}
-
 /// Powers of A that are too high for doubles blur directions sooner. So many sweeps leave counts as
 /// they are, up to n = 2048 for s = 2 and 4, to 1024 for 6 (docs/bench/sstep.md).
 std::int64_t usual_reorthogonalisation(std::int64_t s) { return s == 2 ? 16 : s == 4 ? 4 : 1; }
@@ -125,7 +119,7 @@ std::vector<Parameter> parameters() {
                         "fused: one pass over memory per iteration; textbook: one pass per vector "
                         "operation; pipelined: one reduction per iteration, overlapped with the "
                         "product; sstep: one pass and one reduction per s iterations",
-                        variant_names()),
+                        variants({})),
       Parameter::one_of("exchange", "nonblocking",
                         "halo exchange between ranks; neighbor: one MPI_Neighbor_alltoallw",
                         exchange_names()),
