@@ -32,12 +32,12 @@ from haloscope.advice.candidates import Candidate
 from haloscope.advice.requests import layout as as_layout
 from haloscope.analysis.dossier import open_folder
 from haloscope.lab.model import rate_of
+from haloscope.layout import shares
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.jobs import following, submission
 from haloscope.run.progress import Teller
 from haloscope.stats.estimates import typical
 from haloscope.study.case import Value
-from haloscope.toolchains.launching.job import shares
 
 SHORT: dict[str, Value] = {"sweeps": 8, "repetitions": 1, "warmup": 0}
 KERNELS: dict[str, list[dict[str, Value]]] = {

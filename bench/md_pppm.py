@@ -33,12 +33,13 @@ from built import built
 from external import Subject, subject
 from turns import in_turn, kept, taken, write_page
 
+from haloscope.layout import Layout
 from haloscope.predict.node_calibration import ARITHMETIC
 from haloscope.profiling import counter, traffic
 from haloscope.profiling.process import Sent
 from haloscope.profiling.traffic import Traffic
 from haloscope.run.runners.external import ExternalLaunch
-from haloscope.study.case import Launch, Layout
+from haloscope.study.case import Launch
 from haloscope.toolchains import library
 from haloscope.topics.phases.analysis import NAMES, PHASES
 

@@ -28,8 +28,9 @@ from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid.files import machine_file
 from haloscope.clusters.simgrid.slowest import expected_slowest
+from haloscope.layout import Layout
 from haloscope.papers import tables as papers
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case
 from haloscope.toolchains.build import compiler
 from haloscope.toolchains.simgrid import SIMGRID
 

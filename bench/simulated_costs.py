@@ -20,7 +20,8 @@ from turns import taken
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid import files as simgrid_files
-from haloscope.study.case import Case, Layout, Value
+from haloscope.layout import Layout
+from haloscope.study.case import Case, Value
 from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 LIMITS = MappingProxyType({512: (2.5, 700), 2048: (12.0, 2500), 4096: (35.0, 16000)})

@@ -12,8 +12,10 @@ from imports import SOURCE, imported, imports_of, rooms_known_to
 
 from haloscope.commands import COMMANDS, ROOMS, module_of
 
+ANYONE = {"errors", "quantities", "paths", "toml", "verbosity", "keys", "layout"}
+"""What rooms on the lowest floor may know, too."""
 FLOORS = (
-    {"errors", "quantities", "paths", "toml", "verbosity", "host", "stats"},
+    {*ANYONE, "host", "stats"},
     {"models", "papers", "toolchains", "sites"},
     {"study", "programs"},
     {"records", "clusters"},
@@ -24,8 +26,6 @@ FLOORS = (
     {"commands"},
 )
 """Rooms, the lowest first: each may know those below it, and none on its own floor."""
-ANYONE = {"errors", "quantities", "paths", "toml", "verbosity"}
-"""What rooms on the lowest floor may know, too."""
 OUTSIDE = {"os", "shutil", "subprocess", "tempfile", "socket", "json", "csv", "tomllib", "psutil"}
 """Libraries that reach files, processes and this machine."""
 

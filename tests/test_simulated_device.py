@@ -24,10 +24,11 @@ from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.host import process
+from haloscope.layout import Layout
 from haloscope.models.split_phase import both, done
 from haloscope.papers import tables as papers
 from haloscope.predict import gpu_tables
-from haloscope.study.case import Case, Layout, Value
+from haloscope.study.case import Case, Value
 from haloscope.toolchains import build
 from haloscope.topics.star_forests.parts import FIGURE_15, split_phase_model
 

@@ -15,7 +15,7 @@ from haloscope.advice import counted_bytes
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.network import NetworkLevel
 from haloscope.errors import UserError
-from haloscope.study.case import Layout
+from haloscope.layout import Layout
 
 HEAD = "phase,from,to,messages,bytes,kind,from_world,to_world,partial\n"
 

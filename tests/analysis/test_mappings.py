@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from haloscope.study.case import Case, Layout
+from haloscope.layout import Layout
+from haloscope.study.case import Case
 from haloscope.study.layouts import allocations, layouts, mappings
 from haloscope.study.schema import LayoutAxes
 

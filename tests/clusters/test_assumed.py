@@ -13,7 +13,8 @@ from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import Assumed, assumed, numbers, scaled
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid.files import files
-from haloscope.study.case import Case, Layout
+from haloscope.layout import Layout
+from haloscope.study.case import Case
 
 
 @pytest.fixture(scope="module")

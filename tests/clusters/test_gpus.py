@@ -13,7 +13,8 @@ from haloscope.clusters.schema import Cluster, state
 from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.clusters.simgrid.gpus import gpus_of_ranks, rows
 from haloscope.errors import UserError
-from haloscope.study.case import Case, Layout, Value, gpus_lacking
+from haloscope.layout import Layout
+from haloscope.study.case import Case, Value, gpus_lacking
 
 SUMMIT = cluster_file.find("summit")
 

@@ -9,7 +9,8 @@ from cluster_files import described, emptied
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.other_jobs.occupied import allocated, allocations
 from haloscope.clusters.simgrid import files as simgrid_files
-from haloscope.study.case import ALLOCATIONS, Case, Layout
+from haloscope.layout import ALLOCATIONS, Layout
+from haloscope.study.case import Case
 
 
 def nodes(cluster: str, asked: int, allocation: str, seed: int | None = None) -> list[int]:

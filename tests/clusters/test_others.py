@@ -15,7 +15,8 @@ from haloscope.clusters.network import Others
 from haloscope.clusters.other_jobs.occupied import Occupied, OtherJob, allocated, left, notes
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid import files as simgrid_files
-from haloscope.study.case import Case, Layout
+from haloscope.layout import Layout
+from haloscope.study.case import Case
 
 
 def with_others(cluster: Cluster, occupancy: float, traffic: float | None = None) -> Cluster:

@@ -9,7 +9,7 @@ import pytest
 from cluster_files import described, divided
 
 from haloscope.clusters.simgrid.gpus import sockets_of_ranks
-from haloscope.study.case import Layout
+from haloscope.layout import Layout
 from haloscope.toolchains.launching.job import Job
 
 NODE = divided().node

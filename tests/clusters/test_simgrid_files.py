@@ -22,9 +22,10 @@ from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.clusters.simgrid.slowest import expected_slowest
 from haloscope.clusters.sketch import drawing
 from haloscope.errors import Problem, UserError
+from haloscope.layout import Layout
 from haloscope.run.places.places import place
 from haloscope.run.places.simulated import SimulatedCluster
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case
 from haloscope.toolchains.build import Build
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.simgrid import make, smpi

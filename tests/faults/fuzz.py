@@ -53,12 +53,12 @@ from haloscope.clusters.schema import missing_for_simulation
 from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.clusters.simgrid.gpus import sockets_of_ranks
 from haloscope.errors import UserError
+from haloscope.layout import Layout
 from haloscope.papers import file as papers
 from haloscope.paths import share
 from haloscope.report.composing import compose
 from haloscope.run.prepare import matrix_header, matrix_market
 from haloscope.study import file as study_file
-from haloscope.study.case import Layout
 
 HANG_S = 300
 """Seconds after which an input counts as one that hangs, however busy the machine is."""

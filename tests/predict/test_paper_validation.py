@@ -9,6 +9,7 @@ from kernel_programs import halobench
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.validation.published import Library
 from haloscope.errors import UserError
+from haloscope.layout import Layout
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.paper_validation import _unpredicted, simulated_place, tables_of
@@ -17,7 +18,6 @@ from haloscope.run.places.places import place
 from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.study import file as study_file
-from haloscope.study.case import Layout
 from haloscope.study.expansion import expand
 from haloscope.study.settings import settings_of
 

@@ -11,6 +11,7 @@ from noted import shows
 from pytest import approx
 
 from haloscope.analysis.validation.statements import scored
+from haloscope.layout import Layout
 from haloscope.papers.statements import NO_TABLE
 from haloscope.papers.tables import load
 from haloscope.predict.planned_runs import (
@@ -23,7 +24,6 @@ from haloscope.predict.planned_runs import (
 )
 from haloscope.run.places.places import place
 from haloscope.run.places.simulated import SimulatedCluster
-from haloscope.study.case import Layout
 
 PAPER = "task-mapping-drop"
 

@@ -18,10 +18,11 @@ from noted import shows
 from recorded import case_id, quick
 
 from haloscope.errors import UserError
+from haloscope.layout import Layout
 from haloscope.records import strict_json
 from haloscope.records.log import append, latest, no_records, read
 from haloscope.records.record import Record
-from haloscope.study.case import Layout, identity
+from haloscope.study.case import identity
 
 
 def record(launch: int = 0, **more: Any) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
 from haloscope.findings.caveats import Caveat
+from haloscope.layout import Layout
 from haloscope.records.folder import SavedPlan
 from haloscope.report.composing import compose
 from haloscope.report.document import Document
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case
 from haloscope.topics import tables
 
 STUDY = """

@@ -13,11 +13,12 @@ import pytest
 from fakes import FAKE, FAKE_PROGRAMS
 
 from haloscope.host import process
+from haloscope.layout import Layout
 from haloscope.run.prepare import device_probing, probing
 from haloscope.run.prepare.device_probing import probe, probed
 from haloscope.run.prepare.probing import Probe
 from haloscope.run.prepare.workbench import Workbench
-from haloscope.study.case import Case, Layout, Value
+from haloscope.study.case import Case, Value
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.launching.job import Job
 

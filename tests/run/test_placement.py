@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from noted import shows
 
+from haloscope.layout import Layout
 from haloscope.run.runners.placement import misplaced, ran_alone, wrong_hosts
-from haloscope.study.case import Layout
 
 
 def rank(number: int, *threads: list[int], host: str = "a") -> dict[str, Any]:

@@ -11,11 +11,12 @@ from laboratory import QUIET
 from noted import shows
 
 from haloscope.errors import Problem, UserError
+from haloscope.layout import Layout
 from haloscope.run.campaign import preparing
 from haloscope.run.places.here import Here
 from haloscope.run.prepare import workbench
 from haloscope.run.prepare.workbench import Workbench
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case
 from haloscope.study.plan import Plan
 from haloscope.toolchains import build, in_path, library
 from haloscope.toolchains.build import Build, KernelProgram

@@ -11,11 +11,12 @@ import pytest
 from fakes import FAKE, FAKE_PROGRAMS
 
 from haloscope.errors import UserError
+from haloscope.layout import Layout
 from haloscope.run.prepare import probing
 from haloscope.run.prepare.probing import HERE, NodesAsked, Probe, probe, probed, programs
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.runners.answer import how_it_ended
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.launching.job import Job
 

@@ -12,7 +12,8 @@ import pytest
 from fakes import STUDY, Laboratory
 
 from haloscope.errors import UserError
-from haloscope.study.case import Layout, identity
+from haloscope.layout import Layout
+from haloscope.study.case import identity
 
 Run = Callable[..., int]
 Change = Callable[[dict[str, Any]], None]

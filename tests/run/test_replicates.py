@@ -16,12 +16,13 @@ from record_page import unknown
 from haloscope.clusters.node import NodeSpread
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import UserError
+from haloscope.layout import Layout
 from haloscope.records.folder import ResultFolder
 from haloscope.records.kernels import defaults
 from haloscope.records.log import read
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners.simgrid import SimgridRunner
-from haloscope.study.case import Case, Launch, Layout
+from haloscope.study.case import Case, Launch
 from haloscope.toolchains.build import Build
 from haloscope.toolchains.simgrid import smpi as found_smpi
 

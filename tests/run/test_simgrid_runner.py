@@ -23,13 +23,14 @@ from haloscope.clusters.network import Algorithm
 from haloscope.clusters.simgrid.collectives import ALGORITHMS, SELECTOR
 from haloscope.errors import UserError
 from haloscope.host import process
+from haloscope.layout import Layout
 from haloscope.paths import share
 from haloscope.records.kernels import defaults
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import simulation
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.runners.simulation import Steps
-from haloscope.study.case import Case, Launch, Layout
+from haloscope.study.case import Case, Launch
 from haloscope.toolchains import build, fftw
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.simgrid import smpi as found_smpi

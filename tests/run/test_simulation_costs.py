@@ -7,6 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from haloscope.layout import Layout
 from haloscope.records.kernels import defaults
 from haloscope.run.runners import simulation_costs
 from haloscope.run.runners.simulation_costs import (
@@ -21,7 +22,7 @@ from haloscope.run.runners.simulation_costs import (
     SimulationCosts,
     SimulationForecast,
 )
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case
 
 
 def case(ranks: int = 4, kernel: str = "poisson_cg", **changes: Any) -> Case:

@@ -16,6 +16,7 @@ from recorded import poisson
 
 from haloscope.cli import main
 from haloscope.errors import UserError
+from haloscope.layout import Layout
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
@@ -32,7 +33,7 @@ from haloscope.sites.schedulers.scheduler import GONE, JobState
 from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.sites.schema import BatchSite, Partition
 from haloscope.stats.stopping_rule import Rule
-from haloscope.study.case import Case, Launch, Layout
+from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.schema import Study

@@ -11,11 +11,12 @@ from noted import shows
 from rich.console import Console
 
 from haloscope.errors import Problem, UserError
+from haloscope.layout import Layout
 from haloscope.run.places.here import Here
 from haloscope.run.prepare import halobench, workbench
 from haloscope.run.prepare.workbench import Halobench, Workbench
 from haloscope.run.progress import Teller
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case
 from haloscope.study.program import Forecast
 from haloscope.toolchains import build, library, simgrid
 from haloscope.toolchains.build import Build, KernelProgram

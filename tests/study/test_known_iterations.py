@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from haloscope.study.case import Case, Layout
+from haloscope.layout import Layout
+from haloscope.study.case import Case
 from haloscope.study.known_iterations import executes, known_solve, verifies, why_executed
 
 PARAMS = {"tolerance": 1e-6, "rhs": "paper"}

@@ -8,7 +8,8 @@ import tomllib
 import pytest
 from pydantic import ValidationError
 
-from haloscope.study.case import Layout, identity
+from haloscope.layout import Layout
+from haloscope.study.case import identity
 from haloscope.study.layouts import layouts
 from haloscope.study.schema import LayoutAxes
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from haloscope.study.case import Case, Layout, Value
+from haloscope.layout import Layout
+from haloscope.study.case import Case, Value
 from haloscope.study.checks.capacity import MANY_SENDS, Site, sends_in_a_row
 
 CASE = Case("collectives", {}, {}, Layout(), "simgrid", 0, 1, 60.0, 0)

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from haloscope.layout import Layout
 from haloscope.run.prepare import halobench
 from haloscope.study import kinds
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case
 from haloscope.study.checks.suited import empty, unsuited
 from haloscope.study.schema import Study
 

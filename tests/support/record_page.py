@@ -17,7 +17,7 @@ from typing import (
     is_typeddict,
 )
 
-from haloscope.records.keys.inside import Key
+from haloscope.keys import Key
 from haloscope.records.record import Record
 
 PAGE = Path(__file__).parents[2] / "docs" / "records.md"

@@ -17,9 +17,10 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.grouping import group
+from haloscope.layout import Layout
 from haloscope.records.kernels import declared, defaults
 from haloscope.records.record import Record
-from haloscope.study.case import Layout, identity
+from haloscope.study.case import identity
 
 Raw = dict[str, Any]
 

@@ -41,7 +41,8 @@ from haloscope import cli
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners.local import LocalRunner
 from haloscope.toolchains.build import Build
-from haloscope.study.case import Case, Launch, Layout
+from haloscope.study.case import Case, Launch
+from haloscope.layout import Layout
 from haloscope.toolchains import library
 
 name, program = sys.argv[1:]

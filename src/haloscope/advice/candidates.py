@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from haloscope.errors import Problem, UserError
+from haloscope.layout import Layout, is_list, shares
 from haloscope.quantities import count
-from haloscope.study.case import Layout, Value, is_list
+from haloscope.study.case import Value
 from haloscope.study.checks.capacity import Site
-from haloscope.toolchains.launching.job import shares
 
 MOST_SPREAD = 8
 """MOST_SPREAD is the largest number of nodes among candidates, as a multiple of the fewest nodes,

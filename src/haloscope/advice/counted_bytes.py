@@ -17,8 +17,8 @@ from scipy.sparse import coo_matrix, csr_matrix
 from haloscope.clusters.network import NetworkLevel
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError
+from haloscope.layout import shares
 from haloscope.study.values import COUNT_LIMIT
-from haloscope.toolchains.launching.job import shares
 
 _COLUMNS = ("from", "to", "bytes", "from_world", "to_world")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
-from haloscope.study.case import Layout
+from haloscope.layout import Layout
 
 ORDER_FILE = "MPICH_RANK_ORDER"
 NODES_FILE = "nodes-of-ranks"

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.validation import bands
 from haloscope.analysis.validation.bands import ErrorBand, Subject
+from haloscope.layout import node_bind
 from haloscope.quantities import count
 from haloscope.records.kernels import declared
 from haloscope.records.points import PointKey, point_key, size_unit
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
-from haloscope.study.case import node_bind
 from haloscope.study.settings import MODE, Setting, Settings, apart, describe, ranks_of
 
 if TYPE_CHECKING:

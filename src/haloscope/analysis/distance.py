@@ -10,7 +10,7 @@ from typing import Any
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.machine import GROUPS
-from haloscope.study.case import Layout
+from haloscope.layout import Layout
 from haloscope.toolchains.launching.job import Job
 
 OVERSUBSCRIBED = "oversubscribed"

@@ -14,11 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.layout import node_bind
 from haloscope.models.sweep import ONE_WAY
 from haloscope.records.points import point_key
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.sequential import Warmup, steady_medians, warmup_if_any
-from haloscope.study.case import node_bind
 
 SweepPoint = Mapping[str, Any]
 

@@ -18,11 +18,11 @@ from typing import Any
 
 from haloscope import __version__
 from haloscope.errors import Problem, UserError
+from haloscope.layout import Layout, shares
 from haloscope.outputs.printed import Output, PrintedRun, SizeRow, slug
 from haloscope.records import kernels
 from haloscope.records.log import SCHEMA
-from haloscope.study.case import Layout, Value, identity
-from haloscope.toolchains.launching.job import shares
+from haloscope.study.case import Value, identity
 
 _MODES = {
     ("imb", "PingPong"): "imb",

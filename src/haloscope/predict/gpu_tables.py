@@ -13,9 +13,10 @@ from typing import Any
 from haloscope.analysis.validation.predictions import LATENCY, PredictedCell
 from haloscope.clusters.quantity import Quantity, SetBy
 from haloscope.clusters.schema import Cluster
+from haloscope.layout import Layout
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.unpredicted import Unpredicted
-from haloscope.study.case import Layout, Value
+from haloscope.study.case import Value
 from haloscope.topics.contrast.analysis import PRINTED_OVERLAPS
 from haloscope.topics.star_forests.analysis import OPTIONS
 from haloscope.topics.star_forests.parts import FIGURE_15

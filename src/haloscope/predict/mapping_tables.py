@@ -13,11 +13,12 @@ from dataclasses import replace
 from haloscope.analysis.validation.predictions import RELATIVE, PredictedCell
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.set_by import set_by
+from haloscope.layout import Layout
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.quantities import count
-from haloscope.study.case import Layout, Value
+from haloscope.study.case import Value
 
 _STEP: Mapping[str, Value] = {
     "transpose": "pairwise",

@@ -19,6 +19,7 @@ from haloscope.clusters.other_jobs import occupied
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.set_by import set_by
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.layout import Layout
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import ExactTime, PaperTable, PublishedValue, exact_times
 from haloscope.predict import gpu_tables, mapping_tables
@@ -28,7 +29,7 @@ from haloscope.run.places.places import place
 from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.progress import RunView, Teller
-from haloscope.study.case import Case, Launch, Layout
+from haloscope.study.case import Case, Launch
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import SIMGRID
 

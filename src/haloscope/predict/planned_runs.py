@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from haloscope.clusters import file as cluster_file
+from haloscope.layout import Layout
 from haloscope.papers import tables as papers
 from haloscope.papers.known_cells import KnownCell, keys_of
 from haloscope.papers.statements import NO_TABLE, Condition, Statement, statements
@@ -25,7 +26,7 @@ from haloscope.run.places.places import place
 from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.progress import Teller
 from haloscope.stats.estimates import typical
-from haloscope.study.case import Layout, Value
+from haloscope.study.case import Value
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import SIMGRID
 from haloscope.topics.mapping.analysis import same_name

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from haloscope.analysis.validation.predictions import PredictedCell
+from haloscope.layout import Layout
 from haloscope.stats.estimates import typical
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case
 from haloscope.study.program import Program
 from haloscope.study.settings import SIZES, Settings
 from haloscope.toolchains.simgrid import SIMGRID

@@ -27,9 +27,11 @@ from typing import (
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator, ValidationError, core_schema
 
 from haloscope.errors import dotted
+from haloscope.keys import Key
+from haloscope.layout import Layout
 from haloscope.records import kernels
-from haloscope.records.keys.inside import SHORTEST_S, TAKE_TIME, Key
-from haloscope.study.case import Layout, identity
+from haloscope.records.keys.inside import SHORTEST_S, TAKE_TIME
+from haloscope.study.case import identity
 
 ROUNDED = 1 + 1e-9
 """ROUNDED allows for the rounding error of a mean of equal numbers."""

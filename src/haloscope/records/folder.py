@@ -18,12 +18,13 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from haloscope.errors import Problem, UserError, dotted
+from haloscope.layout import Layout, thread_bind_of
 from haloscope.paths import drafts, write_whole
 from haloscope.records import checked, strict_json
 from haloscope.records.attempts import attempts
 from haloscope.records.enclosure import leads_outside, require_enclosed
 from haloscope.stats.stopping_rule import Rule
-from haloscope.study.case import Case, Launch, Layout, thread_bind_of
+from haloscope.study.case import Case, Launch
 from haloscope.study.plan import schedule
 from haloscope.study.values import (
     ALLOCATIONS_LIMIT,

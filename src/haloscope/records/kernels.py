@@ -16,7 +16,8 @@ from typing import Any, get_args, get_type_hints
 
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
-from haloscope.records.keys.inside import LONGEST_S, Key
+from haloscope.keys import Key
+from haloscope.records.keys.inside import LONGEST_S
 from haloscope.records.keys.measured import Point
 from haloscope.study.settings import OF_A_DEVICE
 

@@ -12,10 +12,11 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any
 
+from haloscope.keys import Key
 from haloscope.records.keys import inside as keys
 from haloscope.records.keys import machine as machine_keys
 from haloscope.records.keys import measured as measured_keys
-from haloscope.records.keys.inside import CLOCKS, LONGEST_S, OUTCOMES, Key
+from haloscope.records.keys.inside import CLOCKS, LONGEST_S, OUTCOMES
 
 _NOTHING = "if nothing was measured"
 _EMPTY = "empty if there are none"

@@ -11,13 +11,14 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from haloscope.errors import Problem, UserError
+from haloscope.layout import LAYOUT_KEYS
 from haloscope.quantities import count
 from haloscope.records import kernels
-from haloscope.records.keys.inside import RecordedLayout, ToolchainUsed
+from haloscope.records.keys.inside import ToolchainUsed
 from haloscope.records.log import whole
 from haloscope.records.points import point_key, size_unit
 from haloscope.records.record import Record
-from haloscope.study.settings import LAYOUT, SETTINGS, Setting, settings_of
+from haloscope.study.settings import SETTINGS, Setting, settings_of
 
 if TYPE_CHECKING:
     import polars
@@ -236,11 +237,10 @@ def _described(name: str, raw: Mapping[str, Any]) -> tuple[str, str]:
 
 @cache
 def _settings() -> dict[str, str]:
-    record, layout, toolchain = (
-        get_type_hints(one, include_extras=True) for one in (Record, RecordedLayout, ToolchainUsed)
+    record, toolchain = (
+        get_type_hints(one, include_extras=True) for one in (Record, ToolchainUsed)
     )
-    hints = {name: record[name] for name in SETTINGS if name in record}
-    hints |= {name: layout[name] for name in LAYOUT}
+    hints = {name: record[name] for name in SETTINGS if name in record} | LAYOUT_KEYS
     hints["toolchain"] = toolchain["name"]
     return {name: hint.__metadata__[0].meaning for name, hint in hints.items()}
 

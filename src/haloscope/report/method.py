@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import sweep
 from haloscope.findings.sentences import sentence
+from haloscope.layout import thread_bind_of
 from haloscope.quantities import count, listed, number, percent, seconds, size
 from haloscope.stats.sequential import Warmup, warmup_if_any
-from haloscope.study.case import thread_bind_of
 from haloscope.toolchains.launching.tuning import in_words
 from haloscope.topics.quality import validity
 

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.host.cpulist import cpu_list
+from haloscope.layout import thread_bind_of
 from haloscope.quantities import (
     MISSING,
     PER_SECOND,
@@ -37,7 +38,6 @@ from haloscope.records.points import (
     size_unit,
 )
 from haloscope.records.record import Record
-from haloscope.study.case import thread_bind_of
 from haloscope.toolchains.launching.tuning import in_words
 
 _UNITS: Mapping[str, Callable[[float], str]] = {

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
+from haloscope.layout import Layout
 from haloscope.quantities import count, listed
-from haloscope.study.case import Case, Layout, Value
+from haloscope.study.case import Case, Value
 from haloscope.study.checks import unavailable
 from haloscope.study.checks.capacity import Site
 from haloscope.study.checks.unavailable import devices_of_two_kinds, second_socket

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import TypeVar
 
+from haloscope.layout import Layout, is_list, shares
 from haloscope.quantities import count
-from haloscope.study.case import Layout, is_list
 from haloscope.study.schema import LayoutAxes
-from haloscope.toolchains.launching.job import shares
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -15,6 +15,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from haloscope.host.machine import PLACEMENTS
+from haloscope.layout import Layout, key_of
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 from haloscope.study import kinds
 from haloscope.study.values import (
@@ -46,48 +47,56 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
+def _axis(field: str, values: str, more: str = "", *, optional: bool = False) -> Any:
+    """Return an axis of a field of layouts, with the field's meaning and, unless optional, its
+    default.
+    """
+    meaning, _, _ = key_of(field).meaning.partition(":")
+    default = None if optional else [getattr(Layout, field)]
+    return Field(default, description=f"{values}: {meaning}{more}")
+
+
 class LayoutAxes(_Model):
     """Where ranks and threads go, every key a value or a list of values (an axis)."""
 
-    nodes: Positives = Field(
-        [1], description=f"integers from 1 to {COUNT_LIMIT:,}: number of nodes"
+    nodes: Positives = _axis("nodes", f"integers from 1 to {COUNT_LIMIT:,}")
+    ppn: Counts | None = _axis(
+        "ppn",
+        f"integers from 1 to {NODE_LIMIT}, 'cores', 'powers' (powers of two), 'every' "
+        "(1 to cores), or 'divisors' (divisors of cores)",
+        "; 1 if omitted",
+        optional=True,
     )
-    ppn: Counts | None = Field(
-        None,
-        description=f"integers from 1 to {NODE_LIMIT}, 'cores', 'powers' (powers of two), 'every' "
-        "(1 to cores), or 'divisors' (divisors of cores): processes per node; 1 if omitted",
-    )
-    threads: Counts | None = Field(
-        None,
-        description=f"integers from 1 to {NODE_LIMIT}, 'cores', 'powers' (powers of two), or "
-        "'every' (1 to cores): threads per process; 1 if omitted",
+    threads: Counts | None = _axis(
+        "threads",
+        f"integers from 1 to {NODE_LIMIT}, 'cores', 'powers' (powers of two), or "
+        "'every' (1 to cores)",
+        "; 1 if omitted",
+        optional=True,
     )
     cores: Counts | None = Field(
         None,
         description="integers from 1, or 'cores' for all cores: number of cores to use per "
         "node, which is ppn x threads; omit threads if you set this key",
     )
-    places: Places = Field(
-        ["cores"],
-        description="'cores', 'threads', or 'sockets': unit to which each thread is bound "
-        "(OMP_PLACES)",
-    )
-    bind: Binds = Field(
-        ["close"],
-        description="'close' to fill one socket before the next, 'spread' to distribute "
+    places: Places = _axis("places", "'cores', 'threads', or 'sockets'", " (OMP_PLACES)")
+    bind: Binds = _axis(
+        "bind",
+        "'close' to fill one socket before the next, 'spread' to distribute "
         "processes evenly over sockets, or 'none' to leave processes and threads "
-        "to the operating system: binding of the processes of a node",
+        "to the operating system",
     )
     thread_bind: ThreadBinds = Field(
-        ["close"],
+        [Layout.thread_bind],
         description="'close' to put the threads of a process on neighbouring cores, or "
         "'spread' to distribute them over the share of the node that the process "
         "has, which is the whole node for one process (OMP_PROC_BIND)",
     )
-    placement: Placements | None = Field(
-        None,
-        description=f"'all', or {', '.join(PLACEMENTS)}: relative position of two ranks; replaces "
-        "all other layout keys",
+    placement: Placements | None = _axis(
+        "placement",
+        f"'all', or {', '.join(PLACEMENTS)}",
+        "; replaces all other layout keys",
+        optional=True,
     )
     tasks: Positives | None = Field(
         None,
@@ -95,19 +104,18 @@ class LayoutAxes(_Model):
         "evenly as possible; replaces ppn",
     )
     mapping: Mappings = Field(
-        ["block"],
+        [Layout.mapping],
         description="'block' to fill one node after the other, 'round_robin' to put "
         "consecutive ranks on different nodes, 'random' (see mapping_seed), or a "
         "list with the node of each rank, counted from 0, such as '0,1,1,0'",
     )
     mapping_seed: Positives = Field([1], description="integers from 1: seeds of random mappings")
-    allocation: Allocations = Field(
-        ["best_fit"],
-        description="'best_fit' (as a scheduler chooses nodes beside other jobs; the first "
+    allocation: Allocations = _axis(
+        "allocation",
+        "'best_fit' (as a scheduler chooses nodes beside other jobs; the first "
         "nodes of an empty cluster), 'contiguous' (the first nodes), 'by_switch' "
         "(nodes of each first-level switch in turn), 'by_pod' (nodes of each part "
-        "below the top level in turn), or 'random' (see allocation_seed): choice "
-        "of nodes on a simulated cluster",
+        "below the top level in turn), or 'random' (see allocation_seed)",
     )
     allocation_seed: Positives = Field(
         [1], description="integers from 1: seeds of random allocations"

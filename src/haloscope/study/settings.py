@@ -7,15 +7,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from haloscope.layout import LAYOUT, Layout, thread_bind_of
 from haloscope.quantities import count, size
-from haloscope.study.case import ALLOCATIONS, thread_bind_of
 
 Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
-LAYOUT = (
-    *("nodes", "ppn", "threads", "places", "bind", "thread_bind", "placement"),
-    *("tasks", "mapping", "mapping_seed", "allocation", "allocation_seed"),
-)
 SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """Settings that every case has, besides the parameters of its kernel."""
 PROTOCOL = ("repetitions", "warmup", "steps")
@@ -89,8 +85,8 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
         },
         **{key: layout.get(key) for key in LAYOUT},
         "thread_bind": thread_bind_of(layout),
-        "mapping": layout.get("mapping", "block"),
-        "allocation": layout.get("allocation", ALLOCATIONS[0]),
+        "mapping": layout.get("mapping", Layout.mapping),
+        "allocation": layout.get("allocation", Layout.allocation),
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
         "transport": raw.get("transport"),
         "runner": raw.get("runner"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BeforeValidator,
@@ -20,8 +20,9 @@ from pydantic_core.core_schema import no_info_before_validator_function
 
 from haloscope.errors import guess, nearest
 from haloscope.host.machine import PLACEMENTS
+from haloscope.layout import ALLOCATIONS, LIST, MAPPINGS, Bind, ThreadBind, ThreadPlaces, is_list
 from haloscope.paths import share
-from haloscope.study.case import ALLOCATIONS, LIST, Value, is_list
+from haloscope.study.case import Value
 
 LAUNCHES_LIMIT = 10_000
 """Per case: all are planned before the first begins; medians need some hundred at most."""
@@ -132,14 +133,9 @@ Positive = Annotated[int, Field(ge=1, le=COUNT_LIMIT)]
 Positives = AxisOf[Positive]
 Launches = Annotated[int, Field(ge=1, le=LAUNCHES_LIMIT)]
 Seconds = Annotated[float, Field(gt=0, le=TIME_LIMIT_S, allow_inf_nan=False)]
-ThreadPlaces = Literal["cores", "threads", "sockets"]
-Bind = Literal["close", "spread", "none"]
-ThreadBind = Literal["close", "spread"]
 Places = AxisOf[ThreadPlaces]
 Binds = AxisOf[Bind]
 ThreadBinds = AxisOf[ThreadBind]
-MAPPINGS = ("block", "round_robin", "random")
-"""MAPPINGS are the words that decide which ranks share a node, besides a list of nodes."""
 
 
 def _mapping(value: object) -> object:

@@ -17,9 +17,10 @@ from functools import cache, cached_property
 from itertools import combinations
 from math import ceil, exp, hypot, log
 
+from haloscope.layout import LAYOUT
 from haloscope.papers.file import Scalar
 from haloscope.papers.validated import ValidatedCell, called, program_of, validated_cells, way_of
-from haloscope.study.settings import LAYOUT, OUTPUT, PROTOCOL, SIZES, Settings
+from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES, Settings
 
 COVERAGE = 0.95
 FEWEST = 10

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.study.case import thread_bind_of
+from haloscope.layout import thread_bind_of
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable

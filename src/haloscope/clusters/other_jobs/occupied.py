@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from haloscope.clusters.network import Network
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid.defaults import TRAFFIC
-from haloscope.study.case import ALLOCATIONS, Layout
+from haloscope.layout import ALLOCATIONS, Layout
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,7 +22,8 @@ from haloscope.clusters.simgrid import defaults, gpus, links
 from haloscope.clusters.simgrid.collectives import SELECTOR
 from haloscope.clusters.simgrid.gpus import sockets_of_ranks
 from haloscope.clusters.simgrid.slowest import expected_slowest, unbound
-from haloscope.study.case import Case, Layout, node_bind, ranks_sharing_a_gpu
+from haloscope.layout import Layout, node_bind
+from haloscope.study.case import Case, ranks_sharing_a_gpu
 
 _PLATFORM = "HALOBENCH_PLATFORM"
 _MEMORY = (

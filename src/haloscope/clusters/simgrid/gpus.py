@@ -10,7 +10,8 @@ from typing import Any
 from haloscope.clusters.node import Gpu, GpuMessages, Node
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
-from haloscope.study.case import Layout, gpus_lacking
+from haloscope.layout import Layout
+from haloscope.study.case import gpus_lacking
 from haloscope.toolchains.launching.job import Job
 
 

@@ -8,9 +8,9 @@ from contextlib import nullcontext
 
 from haloscope.commands import placeoptions
 from haloscope.host import checkout, machine
+from haloscope.layout import BINDS, THREAD_BINDS
 from haloscope.outputs.printing import KERNEL, PRINTERS
 from haloscope.toolchains.launching import ahead
-from haloscope.toolchains.launching.job import BINDS, THREAD_BINDS
 
 _DESCRIPTION = (
     "Run one case now, on this machine or on a simulated cluster. Print its result, its time, "

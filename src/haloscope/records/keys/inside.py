@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keys of the objects inside a record, and the description of a key.
+"""Keys of the objects inside a record.
 
 docs/records.md is generated from these and from `record.Record`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
-WrittenBy = Literal["halobench", "runner", "campaign"]
-"""Writer of a key: the measured program, its runner, or the campaign."""
+from haloscope.keys import Key
+from haloscope.layout import LAYOUT_KEYS, MOST_RANKS, key_of
 
 SHORTEST_S = 1e-12
 """Light gets no further than a third of a millimetre in it."""
-MOST_RANKS = 10**9
 LONGEST_S = 1e10
 """LONGEST_S is the largest time that a record may have, because 300 years are no launch."""
 STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter", "sf_grid")
@@ -26,29 +24,6 @@ NOT_OURS = "absent for external programs"
 NOT_TOLD = "absent for external programs that print only the mean"
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
-
-
-@dataclass(frozen=True)
-class Key:
-    """One key of a record: its meaning, writer, unit, and when it has no value.
-
-    by: None for the writer of the enclosing object.
-    absent: when the key is absent or null; None if it always has a value.
-    kernels: kernels whose records always have the key, and no others; empty if it is common to all.
-    keys: type of the object, or of each object in the list, if the annotation does not name it.
-    least, most: smallest and largest valid number; most is None without a bound of its own.
-    values: all valid words.
-    """
-
-    meaning: str
-    by: WrittenBy | None = None
-    unit: str | None = None
-    absent: str | None = None
-    keys: type | None = None
-    kernels: tuple[str, ...] = ()
-    least: float = 0
-    most: float | None = None
-    values: tuple[str, ...] = ()
 
 
 class SeenRank(TypedDict):
@@ -66,84 +41,39 @@ class SeenRank(TypedDict):
     ]
 
 
-class LayoutAsked(TypedDict):
-    """Requested places of ranks and threads, which every record has."""
-
-    nodes: Annotated[int, Key("number of nodes", least=1, most=MOST_RANKS)]
-    ppn: Annotated[int, Key("processes per node", least=1, most=MOST_RANKS)]
-    ranks: Annotated[
+_NEEDED = ("nodes", "ppn", "threads", "places", "bind")
+_LAYOUT: dict[str, Any] = {
+    **{name: LAYOUT_KEYS[name] for name in ("nodes", "ppn")},
+    "ranks": Annotated[
         int,
         Key(
             "total number of processes: tasks if it is set, otherwise nodes x ppn",
             least=1,
             most=MOST_RANKS,
         ),
-    ]
-    threads: Annotated[int, Key("threads per process", least=1, most=MOST_RANKS)]
-    places: Annotated[str, Key("unit to which each thread is bound: cores, threads, or sockets")]
-    bind: Annotated[
-        str,
-        Key(
-            "binding of the processes of a node: close, spread, or none",
-            values=("close", "spread", "none"),
-        ),
-    ]
-
-
-class RecordedLayout(LayoutAsked, total=False):
-    """Requested and actual placement of ranks and threads."""
-
-    thread_bind: Annotated[
-        str,
-        Key(
-            "binding of the threads of a process: close or spread",
-            values=("close", "spread"),
-            absent="absent for one thread per process, if bind is none, and in older records "
-            "(where bind also applies to threads)",
-        ),
-    ]
-    placement: Annotated[
-        str | None, Key("relative position of two ranks", absent="null unless requested")
-    ]
-    mapping: Annotated[
-        str,
-        Key(
-            "mapping of ranks to nodes: block, round_robin, random, or a list with the "
-            "node of each rank, such as 0,1,1,0"
-        ),
-    ]
-    mapping_seed: Annotated[
-        int | None, Key("seed of a random mapping", absent="null for other mappings")
-    ]
-    allocation: Annotated[
-        str,
-        Key(
-            "choice of nodes on a simulated cluster: contiguous, by_switch, by_pod, or random",
-            absent="absent for best_fit, the choice of a scheduler",
-        ),
-    ]
-    allocation_seed: Annotated[
-        int | None, Key("seed of a random allocation", absent="absent for other allocations")
-    ]
-    tasks: Annotated[
-        int,
-        Key(
-            "total number of processes, if the study sets it; the first nodes then "
-            "have ppn processes, and the other nodes may have one process less",
-            least=1,
-            most=MOST_RANKS,
-            absent="absent unless the study sets tasks",
-        ),
-    ]
-    oversubscribed: Annotated[bool, Key("whether ranks x threads exceeds the number of processors")]
-    seen: Annotated[
-        list[SeenRank],
-        Key(
-            "actual placement of each rank",
-            by="halobench",
-            absent="empty if nothing ran, or if simulated",
-        ),
-    ]
+    ],
+    **{
+        name: hint if name in _NEEDED else NotRequired[hint]
+        for name, hint in LAYOUT_KEYS.items()
+        if name != "tasks"
+    },
+    "tasks": NotRequired[Annotated[int, key_of("tasks")]],  # never null
+    "oversubscribed": NotRequired[
+        Annotated[bool, Key("whether ranks x threads exceeds the number of processors")]
+    ],
+    "seen": NotRequired[
+        Annotated[
+            list[SeenRank],
+            Key(
+                "actual placement of each rank",
+                by="halobench",
+                absent="empty if nothing ran, or if simulated",
+            ),
+        ]
+    ],
+}
+RecordedLayout = TypedDict("RecordedLayout", _LAYOUT)  # type: ignore[misc]
+RecordedLayout.__doc__ = "Requested and actual placement of ranks and threads."
 
 
 class ToolchainUsed(TypedDict):

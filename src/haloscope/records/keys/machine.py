@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated, NotRequired, TypedDict
 
-from haloscope.records.keys.inside import MOST_RANKS, Key
+from haloscope.keys import Key
+from haloscope.layout import MOST_RANKS
 
 
 class MachineCache(TypedDict):

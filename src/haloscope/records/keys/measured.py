@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from haloscope.records.keys.inside import LONGEST_S, NOT_OURS, NOT_TOLD, STAR_FORESTS, Key
+from haloscope.keys import Key
+from haloscope.records.keys.inside import LONGEST_S, NOT_OURS, NOT_TOLD, STAR_FORESTS
 
 
 class Shape(TypedDict):

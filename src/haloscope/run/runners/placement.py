@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from haloscope.host.cpulist import cpu_list
+from haloscope.layout import Layout
 from haloscope.quantities import count
-from haloscope.study.case import Layout
 
 
 def misplaced(

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from haloscope.errors import Problem
+from haloscope.layout import Layout
 from haloscope.quantities import count
-from haloscope.study.case import Case, Layout, ranks_sharing_a_gpu
+from haloscope.study.case import Case, ranks_sharing_a_gpu
 from haloscope.study.checks.memory import Room
 from haloscope.study.known_iterations import executes, why_executed
 from haloscope.study.values import LAUNCHES_LIMIT
@@ -71,7 +72,7 @@ class Site:
     arithmetic_bytes: the memory of this machine for the arithmetic of simulated cases.
     shared_cores:     the cores of all nodes together, if the nodes share one machine.
     variants:         by kernel, the only variants with known rates; other kernels have all.
-    allocations:      the supported allocations, of case.ALLOCATIONS.
+    allocations:      the supported allocations, of layout.ALLOCATIONS.
     gpus:             the GPUs of a simulated node; elsewhere devices are emulated or probed.
     gpu_bytes:        the memory of one GPU.
     sockets:          the sockets of a simulated node.

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haloscope.errors import Problem
+from haloscope.layout import Layout, thread_bind_of
 from haloscope.quantities import listed
-from haloscope.study.case import Case, Layout, gpus_lacking, ranks_sharing_a_gpu, thread_bind_of
+from haloscope.study.case import Case, gpus_lacking, ranks_sharing_a_gpu
 from haloscope.study.checks.capacity import Site
 from haloscope.toolchains.library import parted
 

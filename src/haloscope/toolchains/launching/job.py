@@ -8,16 +8,7 @@ from functools import cached_property
 
 from haloscope.errors import Problem, nearest
 from haloscope.host import machine
-
-PLACES = ("cores", "threads", "sockets")
-BINDS = ("close", "spread", "none")
-THREAD_BINDS = ("close", "spread")
-
-
-def shares(ranks: int, hosts: int) -> list[int]:
-    """Return the ranks per host, distributed evenly; the first hosts may have one more."""
-    each, left = divmod(ranks, hosts)
-    return [each + (host < left) for host in range(hosts)]
+from haloscope.layout import BINDS, PLACES, THREAD_BINDS, shares
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet
 from haloscope.analysis.validation.published import source
+from haloscope.layout import shares
 from haloscope.quantities import listed, number
 from haloscope.study.settings import describe, varying
-from haloscope.toolchains.launching.job import shares
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
 from haloscope.topics.mapping.analysis import (

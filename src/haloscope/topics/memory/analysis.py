@@ -13,8 +13,8 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import Swept, capacities, level_of, sweep
+from haloscope.layout import node_bind
 from haloscope.stats.estimates import Estimate
-from haloscope.study.case import node_bind
 
 VECTORS = {"textbook": 4, "fused": 3, "pipelined": 7, "sstep": 3}
 """Vectors of a mesh that each variant sweeps over repeatedly, as its kernel declares them."""

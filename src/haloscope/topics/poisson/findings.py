@@ -16,8 +16,8 @@ from haloscope.analysis.validation.published import WALL_TIMES
 from haloscope.analysis.validation.trust import preferred
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.layout import LAYOUT
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import LAYOUT
 from haloscope.topics.common.making import made, needed_of, node_hours, verdict_of, winners
 from haloscope.topics.memory.analysis import VECTORS, swept_bytes
 from haloscope.topics.phases.analysis import shares

@@ -12,8 +12,9 @@ from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import sweep
 from haloscope.analysis.validation.bands import PROBLEM
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.layout import LAYOUT
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import LAYOUT, Settings, varying
+from haloscope.study.settings import Settings, varying
 from haloscope.topics.common.making import (
     band_of_verdict,
     band_within,
