@@ -36,13 +36,14 @@ def build(folder: Path) -> Path:
 
 def theirs(peer: Path, size: str, ranks: int) -> Callable[[], float]:
     """A competitor: one launch of the peer, bound like ours; seconds there and back."""
+    from haloscope.layout import Layout
     from haloscope.toolchains.launching.job import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 
     def run() -> float:
         words = [str(peer), "-size", size]
-        argv, env = launch_command(find("system"), Job(ranks=ranks, threads=1), words)
+        argv, env = launch_command(find("system"), Job(Layout(ppn=ranks)), words)
         done = subprocess.run(
             argv, env={**os.environ, **env}, capture_output=True, text=True, check=True
         )

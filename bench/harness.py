@@ -41,13 +41,14 @@ def bare(launches: int) -> Callable[[], float]:
     """Competitor: the same launch command, with nothing around it; seconds a launch."""
     from built import built
 
+    from haloscope.layout import Layout
     from haloscope.toolchains.launching.job import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import ensure
 
     toolchain = ensure(None)
     program = [str(built(toolchain, "empty")), "empty", "repetitions=1", "steps=1"]
-    argv, env = launch_command(toolchain, Job(ranks=1, threads=1), program)
+    argv, env = launch_command(toolchain, Job(Layout()), program)
 
     def run() -> float:
         total = sum(seconds(argv, {**os.environ, **env}) for _ in range(launches))

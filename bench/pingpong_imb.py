@@ -23,6 +23,7 @@ from pathlib import Path
 from built import built
 from turns import write_page
 
+from haloscope.layout import Layout
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.toolchains.launching.job import Job
@@ -39,7 +40,7 @@ Times = Mapping[int, float]
 def launched(program: list[str]) -> str:
     """One launch on two cores, bound as haloscope binds; what it printed."""
     toolchain = ensure("impi-devel")
-    argv, env = launch_command(toolchain, Job(ranks=2), program)
+    argv, env = launch_command(toolchain, Job(Layout(ppn=2)), program)
     env["LD_LIBRARY_PATH"] = f"{toolchain.prefix}/lib"  # IMB does not know where its library lies
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=True).stdout
 

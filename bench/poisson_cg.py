@@ -37,12 +37,13 @@ def build_petsc(folder: Path) -> Path | None:
 
 def petsc_seconds(program: Path, ranks: int, n: int) -> float:
     """One launch of the peer, bound like ours; seconds of the solve."""
+    from haloscope.layout import Layout
     from haloscope.toolchains.launching.job import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 
     arguments = [str(program), "-n", str(n), "-iterations", str(ITERATIONS[n])]
-    argv, env = launch_command(find("system"), Job(ranks=ranks, threads=1), arguments)
+    argv, env = launch_command(find("system"), Job(Layout(ppn=ranks)), arguments)
     done = subprocess.run(
         argv, env={**os.environ, **env}, capture_output=True, text=True, check=True
     )

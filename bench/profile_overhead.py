@@ -24,6 +24,7 @@ from statistics import median
 from built import built
 from turns import HEADER, ROOT, Target, in_turn, taken, write_page
 
+from haloscope.layout import Layout
 from haloscope.profiling import counter
 from haloscope.toolchains import build
 from haloscope.toolchains.launching.job import Job
@@ -70,7 +71,7 @@ def costs(toolchain: Toolchain, rounds: int) -> tuple[list[float], list[float]]:
             str(program),
         ]
         subprocess.run(words, check=True, env=build.environment(toolchain))
-        command, variables = launch_command(toolchain, Job(ranks=1, threads=1), [str(program)])
+        command, variables = launch_command(toolchain, Job(Layout()), [str(program)])
 
         def run(counted: bool) -> float:
             with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +99,7 @@ def costs(toolchain: Toolchain, rounds: int) -> tuple[list[float], list[float]]:
 def calls(kernel: str, ranks: int, toolchain: Toolchain, work_s: float) -> Calls:
     """What a profiled run counts. work_s: of all ranks."""
     program = [str(built(toolchain, kernel)), kernel, *PROGRAMS[kernel]]
-    job = Job(ranks=ranks, threads=1, oversubscribe=True)
+    job = Job(Layout(ppn=ranks), oversubscribe=True)
     command, variables = launch_command(toolchain, job, program)
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "profile"
@@ -116,7 +117,7 @@ def calls(kernel: str, ranks: int, toolchain: Toolchain, work_s: float) -> Calls
 def processor_s(toolchain: Toolchain, kernel: str, *words: str) -> float:
     """Processor time of a launch on one rank, with mpirun."""
     program = [str(built(toolchain, kernel)), kernel, *words]
-    command, variables = launch_command(toolchain, Job(ranks=1, threads=1), program)
+    command, variables = launch_command(toolchain, Job(Layout()), program)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, env=variables, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -24,6 +24,7 @@ from pathlib import Path
 from built import built
 from turns import in_turn, write_page
 
+from haloscope.layout import Layout
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.toolchains.launching.job import Job
 from haloscope.toolchains.launching.launch import launch_command
@@ -40,7 +41,7 @@ Competitor = Callable[[], float]
 
 def launched(toolchain: Toolchain, program: list[str]) -> str:
     """One launch on two cores, bound as haloscope binds; what it printed."""
-    argv, env = launch_command(toolchain, Job(ranks=2), program)
+    argv, env = launch_command(toolchain, Job(Layout(ppn=2)), program)
     if toolchain.family == "impi":  # IMB does not know where its library lies
         env["LD_LIBRARY_PATH"] = f"{toolchain.prefix}/lib"
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=True).stdout

@@ -57,13 +57,14 @@ def build(folder: Path) -> Path:
 
 def peer_answer(peer: Path, ranks: int, matrix: str) -> dict[str, Any]:
     """One launch of the peer, bound like ours."""
+    from haloscope.layout import Layout
     from haloscope.toolchains.launching.job import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 
     n, points = MATRICES[matrix]
     words = [str(peer), "-n", str(n), "-points", str(points)]
-    argv, env = launch_command(find("system"), Job(ranks=ranks, threads=1), words)
+    argv, env = launch_command(find("system"), Job(Layout(ppn=ranks)), words)
     done = subprocess.run(
         argv, env={**os.environ, **env}, capture_output=True, text=True, check=True
     )

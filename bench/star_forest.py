@@ -70,11 +70,12 @@ def build(folder: Path) -> tuple[Path, Path]:
 
 def printed(ranks: int, *command: object) -> Any:
     """One launch of a program, ours or the peer's, bound alike; the JSON that it prints."""
+    from haloscope.layout import Layout
     from haloscope.toolchains.launching.job import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 
-    job = Job(ranks=ranks, threads=1, oversubscribe=ranks > (os.cpu_count() or 1))
+    job = Job(Layout(ppn=ranks), oversubscribe=ranks > (os.cpu_count() or 1))
     argv, env = launch_command(find("system"), job, [str(word) for word in command])
     done = subprocess.run(
         argv, env={**os.environ, **env}, capture_output=True, text=True, check=True

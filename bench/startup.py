@@ -16,6 +16,7 @@ from statistics import median
 from built import built
 from turns import HEADER, ROOT, Target, in_turn, taken, write_page
 
+from haloscope.layout import Layout
 from haloscope.toolchains.launching.job import Job
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import ensure
@@ -36,7 +37,7 @@ def bare() -> Callable[[], float]:
     """A competitor: the launch that `once empty` makes, with nothing around it."""
     toolchain = ensure(None)
     argv, environment = launch_command(
-        toolchain, Job(ranks=1, threads=1), [str(built(toolchain, "empty")), "empty"]
+        toolchain, Job(Layout()), [str(built(toolchain, "empty")), "empty"]
     )
     return seconds(*argv, environment=environment)
 

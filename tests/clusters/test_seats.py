@@ -50,7 +50,7 @@ def test_simulated_ranks_use_the_cores_that_real_ranks_bind_to() -> None:
     """Of processors that are numbered core by core, socket by socket."""
     for bind in ("close", "spread"):
         for ranks in range(2, 5):
-            real = Job(ranks, bind=bind, cpus=(0, 1, 2, 3)).cpus_of_ranks()
+            real = Job(Layout(ppn=ranks, bind=bind), cpus=(0, 1, 2, 3)).cpus_of_ranks()
             assert seats([0] * ranks, bind=bind) == [cpu // 2 for (cpu,) in real]
 
 

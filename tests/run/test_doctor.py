@@ -21,6 +21,7 @@ from noted import shows
 from haloscope import __version__
 from haloscope.commands.machines import doctor as command
 from haloscope.host import gpus, machine, scratch
+from haloscope.layout import Layout
 from haloscope.run.doctor import checks, libraries, processors, system
 from haloscope.run.doctor.result import CheckResult, Patient, Severity
 from haloscope.toolchains import in_path, library
@@ -415,7 +416,7 @@ def test_binding_is_tested(tmp_path: Path) -> None:
     if len(machine.physical_cores()) > 1:
         result = libraries.check_binding(a_toolchain(tmp_path, unbound))
         assert result.level == "fail"
-        assert str(Job(ranks=2).cpus_of_ranks()) in result.what
+        assert str(Job(Layout(ppn=2)).cpus_of_ranks()) in result.what
     result = libraries.check_binding(a_toolchain(tmp_path, "echo no slots >&2; exit 1"))
     assert (result.level, result.what) == ("fail", f"{tmp_path / 'mpirun'}: no slots")
 

@@ -44,7 +44,7 @@ def launcher(monkeypatch: pytest.MonkeyPatch, laboratory: Laboratory, tmp_path: 
     ) -> tuple[list[str], Mapping[str, str]]:
         command, environment = ours(toolchain, job, program, scratch=scratch)
         if program[0] == "sh":
-            command = ["sh", "-c", RANKS, "launcher", str(job.ranks), *program]
+            command = ["sh", "-c", RANKS, "launcher", str(job.layout.ranks), *program]
         return command, environment
 
     monkeypatch.setattr(local, "launch_command", launch_command)

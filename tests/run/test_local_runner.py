@@ -5,6 +5,7 @@ import pytest
 from fakes import MACHINE, FakeProgram, Laboratory
 from noted import shows
 
+from haloscope.layout import Layout
 from haloscope.records.record import Record
 from haloscope.run.runners.local import LocalRunner
 from haloscope.study.case import Launch
@@ -87,7 +88,7 @@ def test_library_tuning_is_recorded_and_overrides_are_reported(
 def test_the_layout_is_requested_explicitly(laboratory: Laboratory) -> None:
     run(laboratory, {"ppn": 2, "threads": 2, "places": "threads", "bind": "spread"})
     assert laboratory.launches == [
-        Job(ranks=2, threads=2, places="threads", bind="spread", oversubscribe=False)
+        Job(Layout(ppn=2, threads=2, places="threads", bind="spread"), oversubscribe=False)
     ]
 
 

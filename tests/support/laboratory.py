@@ -37,10 +37,10 @@ def laboratory(
     lab.build(lab.of(FAKE), [KernelProgram("fake"), KernelProgram("pingpong")])
 
     def launch_command(
-        toolchain: Toolchain, layout: Job, program: list[str], scratch: Scratch
+        toolchain: Toolchain, job: Job, program: list[str], scratch: Scratch
     ) -> tuple[list[str], dict[str, str]]:
-        lab.launches.append(layout)
-        environment = {"FAKE_RANKS": str(layout.ranks), "FAKE_THREADS": str(layout.threads)}
+        lab.launches.append(job)
+        environment = {"FAKE_RANKS": str(job.layout.ranks), "FAKE_THREADS": str(job.layout.threads)}
         return program, {**os.environ, **environment, "FAKE_MARK": str(tmp_path / "mark")}
 
     def ensure(name: str | None, *, say: Callable[[str], None]) -> Toolchain:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
+from haloscope.layout import Layout
 from haloscope.toolchains.launching import launch, launchers
 from haloscope.toolchains.launching.job import Job
 from haloscope.toolchains.launching.launch import launch_command
@@ -41,7 +42,7 @@ def environment(family: Family, job: Job, **inherited: str) -> dict[str, str]:
 
 
 def test_openmpi() -> None:
-    assert command("openmpi", Job(2, cpus=FOUR)) == [
+    assert command("openmpi", Job(Layout(ppn=2), cpus=FOUR)) == [
         *("/x/mpirun", "-n", "2", "--host", "localhost:2", "--map-by", "slot:OVERSUBSCRIBE"),
         *("--bind-to", "none"),
         *("--mca", "btl", "^ofi", "sh", BIND, "0:1", "prog", "n=4"),
@@ -49,24 +50,24 @@ def test_openmpi() -> None:
 
 
 def test_mpich() -> None:
-    assert command("mpich", Job(2, threads=2, cpus=FOUR)) == [
+    assert command("mpich", Job(Layout(ppn=2, threads=2), cpus=FOUR)) == [
         *("/x/mpirun", "-n", "2", "-launcher", "fork", "-bind-to", "none"),
         *("sh", BIND, "0,1:2,3", "prog", "n=4"),
     ]
 
 
 def test_impi() -> None:
-    assert command("impi", Job(1, cpus=FOUR)) == [
+    assert command("impi", Job(Layout(), cpus=FOUR)) == [
         *("/x/mpirun", "-n", "1", "sh", BIND, "0", "prog", "n=4"),
     ]
-    env = environment("impi", Job(1, cpus=FOUR))
+    env = environment("impi", Job(Layout(), cpus=FOUR))
     assert env["I_MPI_PIN"] == "0"
     assert env["I_MPI_FABRICS"] == "shm"
     assert env["I_MPI_HYDRA_BOOTSTRAP"] == "fork"
 
 
 def test_intel_scripts_receive_their_installation_path(tmp_path: Path) -> None:
-    env = launch_command(of("impi", tmp_path), Job(1, cpus=FOUR), ["prog"], {})[1]
+    env = launch_command(of("impi", tmp_path), Job(Layout(), cpus=FOUR), ["prog"], {})[1]
     assert env["I_MPI_ROOT"] == str(tmp_path)
     assert env["PATH"].split(os.pathsep)[0] == str(tmp_path / "bin")
 
@@ -80,7 +81,7 @@ def test_the_intel_library_finds_its_bundled_libfabric(
     (providers / "libtcp-fi.so").touch()
     monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/mine")
 
-    env = launch_command(of("impi", tmp_path), Job(1, cpus=FOUR), ["prog"], {})[1]
+    env = launch_command(of("impi", tmp_path), Job(Layout(), cpus=FOUR), ["prog"], {})[1]
 
     assert env["LD_LIBRARY_PATH"] == f"{tmp_path / 'lib'}:/opt/mine"
     assert env["FI_PROVIDER_PATH"] == str(providers)
@@ -89,7 +90,7 @@ def test_the_intel_library_finds_its_bundled_libfabric(
 
 
 def test_openmpi_may_run_as_root() -> None:
-    env = environment("openmpi", Job(1, cpus=FOUR))
+    env = environment("openmpi", Job(Layout(), cpus=FOUR))
     assert env["OMPI_ALLOW_RUN_AS_ROOT"] == env["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] == "1"
 
 
@@ -114,17 +115,14 @@ def test_openmpi_may_run_as_root() -> None:
 def test_close_fills_the_first_cores_and_spread_uses_all(
     ranks: int, threads: int, bind: str, thread_bind: str, cpus: list[tuple[int, ...]]
 ) -> None:
-    job = Job(
-        *(ranks, threads),
-        bind=bind,
-        thread_bind=thread_bind,
-        cpus=(4, 5, 6, 7, 8, 9, 10, 11),
-    )
-    assert job.cpus_of_ranks() == cpus
+    layout = Layout(ppn=ranks, threads=threads, bind=bind, thread_bind=thread_bind)
+    assert Job(layout, cpus=(4, 5, 6, 7, 8, 9, 10, 11)).cpus_of_ranks() == cpus
 
 
 def test_openmp_receives_the_thread_count_and_places() -> None:
-    env = environment("mpich", Job(1, 2, places="sockets", thread_bind="spread", cpus=FOUR))
+    env = environment(
+        "mpich", Job(Layout(threads=2, places="sockets", thread_bind="spread"), cpus=FOUR)
+    )
     words = {name: value for name, value in env.items() if name.startswith("OMP_")}
     assert words == {
         "OMP_NUM_THREADS": "2",
@@ -135,13 +133,13 @@ def test_openmp_receives_the_thread_count_and_places() -> None:
 
 
 def test_unbound_threads_are_placed_by_the_operating_system() -> None:
-    env = environment("mpich", Job(1, 2, bind="none", cpus=FOUR))
+    env = environment("mpich", Job(Layout(threads=2, bind="none"), cpus=FOUR))
     words = {name: value for name, value in env.items() if name.startswith("OMP_")}
     assert words == {"OMP_NUM_THREADS": "2", "OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
 
 
 def test_oversubscribed_ranks_share_all_processors_unbound_and_yield() -> None:
-    job = Job(3, cpus=(0, 1), oversubscribe=True)
+    job = Job(Layout(ppn=3), cpus=(0, 1), oversubscribe=True)
     assert job.oversubscribed
     assert command("openmpi", job)[-7:] == [
         *("mpi_yield_when_idle", "1", "sh", BIND, "0,1:0,1:0,1", "prog", "n=4"),
@@ -152,24 +150,24 @@ def test_oversubscribed_ranks_share_all_processors_unbound_and_yield() -> None:
 
 
 def test_permission_to_oversubscribe_has_no_effect_with_enough_cores() -> None:
-    asked = Job(2, cpus=(0, 1), oversubscribe=True)
-    assert command("openmpi", asked) == command("openmpi", Job(2, cpus=(0, 1)))
+    asked = Job(Layout(ppn=2), cpus=(0, 1), oversubscribe=True)
+    assert command("openmpi", asked) == command("openmpi", Job(Layout(ppn=2), cpus=(0, 1)))
 
 
 def test_a_transport_is_requested_in_the_syntax_of_the_library() -> None:
-    tcp = Job(2, transport="tcp", cpus=FOUR)
+    tcp = Job(Layout(ppn=2), transport="tcp", cpus=FOUR)
     assert command("openmpi", tcp)[9:15] == ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"]
-    verbs = command("openmpi", Job(2, transport="verbs", cpus=FOUR))
+    verbs = command("openmpi", Job(Layout(ppn=2), transport="verbs", cpus=FOUR))
     assert verbs[verbs.index("mtl_ofi_provider_include") + 1] == "verbs"
     assert environment("mpich", tcp)["FI_PROVIDER"] == "tcp"
     assert environment("impi", tcp)["I_MPI_FABRICS"] == "ofi"
-    assert "FI_PROVIDER" not in environment("impi", Job(2, cpus=FOUR))
+    assert "FI_PROVIDER" not in environment("impi", Job(Layout(ppn=2), cpus=FOUR))
 
 
 def test_variables_of_an_outer_job_are_removed_and_user_tuning_kept() -> None:
     env = environment(
         "openmpi",
-        Job(1, cpus=FOUR),
+        Job(Layout(), cpus=FOUR),
         HOME="/home/x",
         OMPI_COMM_WORLD_RANK="3",
         OMPI_MCA_orte_hnp_uri="x",
@@ -190,11 +188,7 @@ def test_variables_of_an_outer_job_are_removed_and_user_tuning_kept() -> None:
 
 def test_all_problems_are_reported_at_once() -> None:
     job = Job(
-        0,
-        -1,
-        places="core",
-        bind="tight",
-        thread_bind="none",
+        Layout(ppn=0, threads=-1, places="core", bind="tight", thread_bind="none"),
         transport="carrier-pigeon",
         cpus=FOUR,
     )
@@ -208,7 +202,7 @@ def test_all_problems_are_reported_at_once() -> None:
 
 def test_oversubscription_needs_permission() -> None:
     with pytest.raises(UserError, match=r"2 ranks x 3 threads.*\n.*--oversubscribe"):
-        command("openmpi", Job(2, 3, cpus=FOUR))
+        command("openmpi", Job(Layout(ppn=2, threads=3), cpus=FOUR))
 
 
 @pytest.mark.parametrize(
@@ -238,7 +232,12 @@ def run_bind_rank(lists: str, env: dict[str, str]) -> subprocess.CompletedProces
     )
 
 
-TWO = Job(4, cpus=FOUR, hosts=("n1", "n2"), bootstrap="slurm")
+TWO = Job(Layout(2, 2), cpus=FOUR, hosts=("n1", "n2"), bootstrap="slurm")
+ONE = replace(TWO, layout=Layout(ppn=4), hosts=("n1",))
+
+
+def mapped(mapping: str, seed: int | None = None) -> Job:
+    return replace(TWO, layout=replace(TWO.layout, mapping=mapping, mapping_seed=seed))
 
 
 def test_ranks_are_distributed_evenly_over_hosts() -> None:
@@ -249,13 +248,13 @@ def test_ranks_are_distributed_evenly_over_hosts() -> None:
     assert environment("impi", TWO)["I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"] == "0"
     assert "I_MPI_FABRICS" not in environment("impi", TWO)
     assert command("impi", TWO)[-3:] == ["0:1", "prog", "n=4"]
-    assert not Job(8, cpus=FOUR, hosts=("n1", "n2")).oversubscribed
+    assert not Job(Layout(2, 4), cpus=FOUR, hosts=("n1", "n2")).oversubscribed
     with pytest.raises(UserError, match="ranks: 1 "):
-        command("impi", Job(1, cpus=FOUR, hosts=("n1", "n2")))
+        command("impi", Job(Layout.of(1, 2), cpus=FOUR, hosts=("n1", "n2")))
 
 
 def test_uneven_ranks_are_counted_per_host() -> None:
-    uneven = Job(5, cpus=FOUR, hosts=("n1", "n2"), order=(0, 0, 0, 1, 1), bootstrap="slurm")
+    uneven = replace(TWO, layout=Layout.of(5, 2))
 
     assert command("openmpi", uneven)[3:5] == ["--host", "n1:3,n2:2"]
     assert command("mpich", uneven)[3:5] == ["-hosts", "n1:3,n2:2"]
@@ -264,12 +263,12 @@ def test_uneven_ranks_are_counted_per_host() -> None:
     assert argv[argv.index("--nodelist") + 1] == "n1,n1,n1,n2,n2"
     assert "--distribution=arbitrary" in argv
     assert argv[-2] == "0:1:2"  # of a full host, which the others begin like
-    assert not Job(8, cpus=FOUR, hosts=("n1", "n2", "n3")).oversubscribed
-    assert Job(13, cpus=FOUR, hosts=("n1", "n2", "n3")).oversubscribed
+    assert not Job(Layout.of(8, 3), cpus=FOUR, hosts=("n1", "n2", "n3")).oversubscribed
+    assert Job(Layout.of(13, 3), cpus=FOUR, hosts=("n1", "n2", "n3")).oversubscribed
 
 
 def test_ranks_are_distributed_round_robin() -> None:
-    turns = replace(TWO, mapping="round_robin", order=(0, 1, 0, 1))
+    turns = mapped("round_robin")
 
     assert command("openmpi", turns)[3:7] == [
         "--host",
@@ -282,7 +281,7 @@ def test_ranks_are_distributed_round_robin() -> None:
 
 
 def test_open_mpi_accepts_any_host_order() -> None:
-    mixed = replace(TWO, mapping="random", order=(1, 0, 0, 1))
+    mixed = mapped("random", 0)
 
     assert command("openmpi", mixed)[3:7] == [
         "--host",
@@ -311,11 +310,11 @@ def test_srun_starts_ranks_on_a_subset_of_nodes_without_binding() -> None:
 
 
 def test_srun_maps_ranks_according_to_the_layout() -> None:
-    turns, _ = by_srun(replace(TWO, mapping="round_robin", order=(0, 1, 0, 1)))
+    turns, _ = by_srun(mapped("round_robin"))
     assert "--distribution=cyclic" in turns
 
-    for mapping in ("random", "1,0,0,1"):
-        mixed, _ = by_srun(replace(TWO, mapping=mapping, order=(1, 0, 0, 1)))
+    for job in (mapped("random", 0), mapped("1,0,0,1")):
+        mixed, _ = by_srun(job)
 
         assert mixed[mixed.index("--nodelist") + 1] == "n2,n1,n1,n2"
         assert "--distribution=arbitrary" in mixed and "--ntasks-per-node=2" not in mixed
@@ -325,18 +324,15 @@ def test_srun_passes_the_variables_of_the_library_launcher() -> None:
     assert by_srun(replace(TWO, transport="tcp"))[1]["OMPI_MCA_btl"] == "self,tcp"
     assert by_srun(replace(TWO, transport="tcp"), "impi")[1]["FI_PROVIDER"] == "tcp"
     assert "I_MPI_FABRICS" not in by_srun(TWO, "impi")[1]
-    assert by_srun(replace(TWO, hosts=("n1",)), "impi")[1]["I_MPI_FABRICS"] == "shm"
+    assert by_srun(ONE, "impi")[1]["I_MPI_FABRICS"] == "shm"
 
 
 @pytest.mark.parametrize("family", ["openmpi", "mpich", "impi"])
 def test_a_native_launcher_needs_the_batch_job_only_for_other_hosts(family: Family) -> None:
-    one, outer = (
-        replace(TWO, hosts=("n1",)),
-        {"SLURM_JOB_ID": "7", "PBS_JOBID": "8", "LSB_HOSTS": "n1"},
-    )
+    outer = {"SLURM_JOB_ID": "7", "PBS_JOBID": "8", "LSB_HOSTS": "n1"}
 
     assert outer.keys() <= launch_command(of(family), TWO, ["prog"], outer)[1].keys()
-    assert not outer.keys() & launch_command(of(family), one, ["prog"], outer)[1].keys()
+    assert not outer.keys() & launch_command(of(family), ONE, ["prog"], outer)[1].keys()
 
 
 def test_intel_mpi_needs_a_bootstrap_option_only_under_slurm() -> None:
@@ -356,7 +352,11 @@ class Throwaway(Launcher):
     keeps = ("SLURM_",)
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
-        return [f"--ntasks={job.ranks}", f"--nodelist={','.join(job.hosts)}", "--cpu-bind=none"]
+        return [
+            f"--ntasks={job.layout.ranks}",
+            f"--nodelist={','.join(job.hosts)}",
+            "--cpu-bind=none",
+        ]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         return {f"OMPI_MCA_{key}": value for key, value in transport.items()}
@@ -441,20 +441,20 @@ def test_an_srun_only_library_runs_on_a_node_of_a_job() -> None:
     cray = replace(of("mpich"), mpirun=Path("srun"), launcher="srun")
     inside = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n4"}
 
-    argv, _ = launch_command(cray, Job(2, cpus=FOUR), ["prog"], inside)
+    argv, _ = launch_command(cray, Job(Layout(ppn=2), cpus=FOUR), ["prog"], inside)
 
     assert argv[:6] == [
         *("srun", "--nodes=1", "--ntasks=2", "--ntasks-per-node=2", "--nodelist", "n4"),
     ]
     with pytest.raises(UserError, match="inside a Slurm job"):
-        launch_command(cray, Job(2, cpus=FOUR), ["prog"], {})
+        launch_command(cray, Job(Layout(ppn=2), cpus=FOUR), ["prog"], {})
 
 
 def test_an_salloc_shell_is_in_a_job_but_on_none_of_its_nodes() -> None:
     cray = replace(of("mpich"), mpirun=Path("srun"), launcher="srun")
 
     with pytest.raises(UserError) as caught:
-        launch_command(cray, Job(2, cpus=FOUR), ["prog"], {"SLURM_JOB_ID": "7"})
+        launch_command(cray, Job(Layout(ppn=2), cpus=FOUR), ["prog"], {"SLURM_JOB_ID": "7"})
 
     (problem,) = caught.value.problems
     assert "job 7" in problem.what and "only inside" not in problem.what
@@ -473,7 +473,9 @@ def test_pals_fills_the_named_hosts_without_binding() -> None:
     """The words are those of ALCF's and Dragon's command lines for it."""
     outer = {**IN_PBS, "PALS_LOCAL_RANKID": "3", "PALS_RANKID": "3", "PALS_PING_PERIOD": "240"}
 
-    argv, env = launch_command(by("pals", "mpich"), replace(TWO, ranks=3), ["prog"], outer)
+    argv, env = launch_command(
+        by("pals", "mpich"), replace(TWO, layout=Layout.of(3, 2)), ["prog"], outer
+    )
 
     assert argv == [
         *("/x/pals", "-n", "3", "--ppn", "2", "--hosts", "n1,n2", "--cpu-bind", "none"),
@@ -484,11 +486,11 @@ def test_pals_fills_the_named_hosts_without_binding() -> None:
 
 
 def test_pals_starts_local_ranks_only_inside_a_job() -> None:
-    argv, _ = launch_command(by("pals", "mpich"), Job(2, cpus=FOUR), ["prog"], IN_PBS)
+    argv, _ = launch_command(by("pals", "mpich"), Job(Layout(ppn=2), cpus=FOUR), ["prog"], IN_PBS)
 
     assert argv[:7] == ["/x/pals", "-n", "2", "--ppn", "2", "--cpu-bind", "none"]
     with pytest.raises(UserError, match="inside a PBS job") as caught:
-        launch_command(by("pals", "mpich"), Job(2, cpus=FOUR), ["prog"], {})
+        launch_command(by("pals", "mpich"), Job(Layout(ppn=2), cpus=FOUR), ["prog"], {})
     assert "qsub -I" in caught.value.problems[0].remedy
 
 
@@ -496,7 +498,7 @@ def test_pals_starts_local_ranks_only_inside_a_job() -> None:
 def test_jsrun_uses_a_resource_set_per_host_without_binding(mapping: str, dealt: str) -> None:
     outer = {**IN_LSF, "JSM_NAMESPACE_LOCAL_RANK": "3"}
 
-    argv, env = launch_command(by("jsrun"), replace(TWO, mapping=mapping), ["prog"], outer)
+    argv, env = launch_command(by("jsrun"), mapped(mapping), ["prog"], outer)
 
     assert argv == [
         *("/x/jsrun", "--nrs=2", "--rs_per_host=1", "--tasks_per_rs=2", "--cpu_per_rs=ALL_CPUS"),
@@ -532,7 +534,7 @@ def test_ranks_of_other_launchers_bind_themselves(tmp_path: Path, launcher: str)
     program.write_text(f"#!/bin/sh{FAKES[launcher]}\n")
     program.chmod(0o755)
     toolchain = replace(by(launcher), mpirun=program)
-    job = Job(2, cpus=(CPU,), oversubscribe=True, hosts=("n1",))
+    job = Job(Layout(ppn=2), cpus=(CPU,), oversubscribe=True, hosts=("n1",))
     outer = {"PATH": os.environ["PATH"], **IN_PBS, **IN_LSF, "PALS_LOCAL_RANKID": "7"}
 
     argv, env = launch_command(toolchain, job, ["cat", "/proc/self/status"], outer)
@@ -544,13 +546,13 @@ def test_ranks_of_other_launchers_bind_themselves(tmp_path: Path, launcher: str)
 @pytest.mark.parametrize(
     ("launcher", "job", "supported"),
     [
-        ("pals", replace(TWO, mapping="round_robin"), "the mapping block"),
-        ("pals", Job(7, cpus=FOUR, hosts=("n1", "n2", "n3")), "nodes but the last"),
-        ("jsrun", Job(3, cpus=FOUR, hosts=("n1", "n2")), "equal numbers"),
-        ("jsrun", replace(TWO, mapping="random", order=(1, 0, 0, 1)), "equal numbers"),
-        ("jsrun", Job(2, cpus=FOUR), "--on NAME"),
-        ("mpich", replace(TWO, mapping="random", order=(1, 0, 0, 1)), "round_robin"),
-        ("impi", replace(TWO, mapping="random", order=(1, 0, 0, 1)), "round_robin"),
+        ("pals", mapped("round_robin"), "the mapping block"),
+        ("pals", Job(Layout.of(7, 3), cpus=FOUR, hosts=("n1", "n2", "n3")), "nodes but the last"),
+        ("jsrun", Job(Layout.of(3, 2), cpus=FOUR, hosts=("n1", "n2")), "equal numbers"),
+        ("jsrun", mapped("random", 0), "equal numbers"),
+        ("jsrun", Job(Layout(ppn=2), cpus=FOUR), "--on NAME"),
+        ("mpich", mapped("random", 0), "round_robin"),
+        ("impi", mapped("random", 0), "round_robin"),
     ],
 )
 def test_a_layout_a_launcher_does_not_support_is_refused_by_name(

@@ -17,6 +17,7 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.host import machine
+from haloscope.layout import Layout
 from haloscope.toolchains import library
 from haloscope.toolchains.launching import launch
 from haloscope.toolchains.launching.job import Job
@@ -59,37 +60,39 @@ def launched(built: tuple[Toolchain, str], job: Job) -> list[dict[str, Any]]:
     )
     assert done.returncode == 0, done.stderr
     ranks: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [answer["rank"] for answer in ranks] == list(range(job.ranks))
-    assert all(answer["ranks"] == job.ranks for answer in ranks)
+    assert [answer["rank"] for answer in ranks] == list(range(job.layout.ranks))
+    assert all(answer["ranks"] == job.layout.ranks for answer in ranks)
     return ranks
 
 
 def test_one_rank_runs_on_the_first_core(built: tuple[Toolchain, str]) -> None:
-    assert launched(built, Job(1))[0]["threads"] == [[CORES[0]]]
+    assert launched(built, Job(Layout()))[0]["threads"] == [[CORES[0]]]
 
 
 @two_cores
 def test_two_ranks_run_on_separate_cores(built: tuple[Toolchain, str]) -> None:
-    seen = [answer["threads"] for answer in launched(built, Job(2))]
+    seen = [answer["threads"] for answer in launched(built, Job(Layout(ppn=2)))]
     assert seen == [[[CORES[0]]], [[CORES[1]]]]
 
 
 @two_cores
 def test_ranks_run_in_the_requested_order(built: tuple[Toolchain, str]) -> None:
-    swapped = Job(2, cpus=(CORES[1], CORES[0]))
+    swapped = Job(Layout(ppn=2), cpus=(CORES[1], CORES[0]))
     assert [r["threads"] for r in launched(built, swapped)] == [[[CORES[1]]], [[CORES[0]]]]
 
 
 @two_cores
 @pytest.mark.parametrize("bind", ["close", "spread"])
 def test_two_threads_run_on_separate_cores(built: tuple[Toolchain, str], bind: str) -> None:
-    cores = Job(1, 2, bind=bind).cpus_of_ranks()[0]
-    assert launched(built, Job(1, 2, bind=bind))[0]["threads"] == [[cpu] for cpu in cores]
+    cores = Job(Layout(threads=2, bind=bind)).cpus_of_ranks()[0]
+    assert launched(built, Job(Layout(threads=2, bind=bind)))[0]["threads"] == [
+        [cpu] for cpu in cores
+    ]
 
 
 def test_oversubscribed_ranks_share_the_cores(built: tuple[Toolchain, str]) -> None:
     cores = CORES[:2]
-    crowd = launched(built, Job(2 * len(cores), cpus=cores, oversubscribe=True))
+    crowd = launched(built, Job(Layout(ppn=2 * len(cores)), cpus=cores, oversubscribe=True))
     assert [answer["threads"] for answer in crowd] == [[list(cores)]] * (2 * len(cores))
 
 
@@ -98,9 +101,9 @@ def test_a_job_stays_within_the_affinity_mask(built: tuple[Toolchain, str]) -> N
     mask = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {CORES[1]})
     try:
-        assert launched(built, Job(1))[0]["threads"] == [[CORES[1]]]
+        assert launched(built, Job(Layout()))[0]["threads"] == [[CORES[1]]]
         with pytest.raises(UserError, match="2 ranks x 1 threads"):
-            launched(built, Job(2))
+            launched(built, Job(Layout(ppn=2)))
     finally:
         os.sched_setaffinity(0, mask)
 
@@ -109,7 +112,7 @@ def test_a_job_stays_within_the_affinity_mask(built: tuple[Toolchain, str]) -> N
 def test_every_transport_carries_messages(built: tuple[Toolchain, str]) -> None:
     anywhere = {"shm", "tcp", "ucx"}  # the others need their network
     for transport in anywhere.intersection(launch.transports(built[0])):
-        assert len(launched(built, Job(2, transport=transport))) == 2
+        assert len(launched(built, Job(Layout(ppn=2), transport=transport))) == 2
 
 
 def test_a_nested_launch_is_a_separate_job(
@@ -117,7 +120,7 @@ def test_a_nested_launch_is_a_separate_job(
 ) -> None:
     for name in ("OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK", "PMI_FD", "PMIX_RANK", "SLURM_JOBID"):
         monkeypatch.setenv(name, "7")
-    assert launched(built, Job(1))[0]["rank"] == 0
+    assert launched(built, Job(Layout()))[0]["rank"] == 0
 
 
 def test_wrapper_and_launcher_match(built: tuple[Toolchain, str]) -> None:

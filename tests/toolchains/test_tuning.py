@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from haloscope.layout import Layout
 from haloscope.toolchains.launching import parameter_files, tuning
 from haloscope.toolchains.launching.job import Job
 from haloscope.toolchains.launching.launch import launch_command
@@ -14,7 +15,7 @@ from haloscope.toolchains.launching.tuning import Tuning
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import Family
 
-JOB = Job(2, cpus=(0, 1))
+JOB = Job(Layout(ppn=2), cpus=(0, 1))
 
 
 def launched(
@@ -76,7 +77,7 @@ def test_system_parameters_are_recorded_with_their_file_and_respected(
     assert found.overridden == {
         "~/etc/openmpi-mca-params.conf: rmaps_base_mapping_policy": "--map-by slot:OVERSUBSCRIBE"
     }
-    asked = Job(2, cpus=(0, 1), transport="shm")
+    asked = Job(Layout(ppn=2), cpus=(0, 1), transport="shm")
     command, environment = launch_command(installed, asked, ["prog"], {})
     found = tuning.of_launch({}, installed, command, environment)
     assert found.overridden[f"{file}: btl"] == "^tcp,ofi,uct,openib,usnic"
@@ -115,7 +116,7 @@ def test_a_file_of_highest_precedence_is_never_overridden(
     installed: Toolchain, tmp_path: Path
 ) -> None:
     (tmp_path / "etc/openmpi-mca-params-override.conf").write_text("btl = self,tcp\n")
-    asked = Job(2, cpus=(0, 1), transport="shm")
+    asked = Job(Layout(ppn=2), cpus=(0, 1), transport="shm")
 
     command, environment = launch_command(installed, asked, ["prog"], {})
     found = tuning.of_launch({}, installed, command, environment)
@@ -225,7 +226,9 @@ def test_open_mpi_files_of_the_user_are_read(tmp_path: Path) -> None:
     }
     kept, _ = launched("openmpi", {"HOME": str(tmp_path)})
     assert kept.overridden == {}
-    asked, _ = launched("openmpi", {"HOME": str(tmp_path)}, Job(2, cpus=(0, 1), transport="shm"))
+    asked, _ = launched(
+        "openmpi", {"HOME": str(tmp_path)}, Job(Layout(ppn=2), cpus=(0, 1), transport="shm")
+    )
     assert [*asked.overridden] == ["~/.openmpi/mca-params.conf: btl"]
 
 
@@ -277,7 +280,7 @@ def test_settings_made_by_the_launch_are_reported(
 ) -> None:
     monkeypatch.setattr("haloscope.toolchains.libfabric.providers", lambda prefix: ("tcp",))
 
-    found, _ = launched(family, {name: value}, Job(2, cpus=(0, 1), transport=transport))
+    found, _ = launched(family, {name: value}, Job(Layout(ppn=2), cpus=(0, 1), transport=transport))
 
     assert found == Tuning({name: value}, {name: used})
 

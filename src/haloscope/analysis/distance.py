@@ -11,7 +11,6 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.machine import GROUPS
 from haloscope.layout import Layout
-from haloscope.toolchains.launching.job import Job
 
 OVERSUBSCRIBED = "oversubscribed"
 SAME_NODE, OTHER_SOCKET, OTHER_NODE = "same-node", "other-socket", "other-node"
@@ -65,15 +64,8 @@ def _simulated(
     processors = (machine.get("cores") or 0) * a_core
     if processors < max(Counter(nodes).values()) * asked.threads:
         return [{"host": node} for node in nodes], {}
-    every = tuple(range(processors))
-    left = {
-        node: iter(
-            Job(
-                *(ranks, asked.threads), bind=asked.bind, thread_bind=asked.thread_bind, cpus=every
-            ).cpus_of_ranks()
-        )
-        for node, ranks in Counter(nodes).items()
-    }
+    every = range(processors)
+    left = {node: iter(asked.seats(every, ranks)) for node, ranks in Counter(nodes).items()}
     own = processors // (machine.get("sockets") or 1)
     sockets = [frozenset(every[first : first + own]) for first in range(0, processors, own)]
     return [{"host": node, "cpus": next(left[node])} for node in nodes], {"socket": sockets}

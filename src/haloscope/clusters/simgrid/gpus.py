@@ -12,7 +12,6 @@ from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.layout import Layout
 from haloscope.study.case import gpus_lacking
-from haloscope.toolchains.launching.job import Job
 
 
 def sockets_of_ranks(node: Node, nodes_of_ranks: Sequence[int], layout: Layout) -> list[int] | None:
@@ -37,12 +36,8 @@ def sockets_of_a_node(node: Node, ranks: int, layout: Layout) -> Iterator[set[in
     """Yield the sockets of each of `ranks` ranks on one node, in order."""
     threads = layout.places == "threads"
     processors = node.cores * (node.threads_per_core if threads else 1)
-    job = Job(
-        *(ranks, layout.threads, layout.places, layout.bind, layout.thread_bind),
-        cpus=tuple(range(processors)),
-    )
     of_a_socket = processors // node.sockets
-    for cpus in job.cpus_of_ranks():
+    for cpus in layout.seats(range(processors), ranks):
         yield {cpu // of_a_socket for cpu in cpus}
 
 

@@ -14,6 +14,7 @@ from haloscope.errors import UserError
 from haloscope.host import gpus, machine, process
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.scratch import may_execute, scratch
+from haloscope.layout import Layout
 from haloscope.run.doctor.result import CheckResult, Patient
 from haloscope.sites import file as site_file
 from haloscope.sites.schedulers import srun_kinds
@@ -133,7 +134,7 @@ def check_binding(patient: Patient) -> CheckResult:
     toolchain = patient.toolchain
     if toolchain is None:
         return CheckResult("binding", "note", "not tested: no working MPI library")
-    job = Job(ranks=min(2, len(machine.physical_cores())))
+    job = Job(Layout(ppn=min(2, len(machine.physical_cores()))))
     try:
         command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
     except UserError as error:  # srun is the only launcher, and this is not a job

@@ -173,9 +173,7 @@ class BatchPlace:
         placement = case.layout.placement
         if placement and placement != "other-node" and not there[placement]:
             return f"placement '{placement}' does not exist on {self.allocation.nodes[0]}"
-        layout = case.layout
-        hosts = self.allocation.nodes[: layout.nodes]
-        job = Job(layout.ranks, hosts=hosts, mapping=layout.mapping)
+        job = Job(case.layout, hosts=self.allocation.nodes[: case.layout.nodes])
         why = cannot(self._started(case.toolchain, bench).toolchain, job)
         return why and f"{case.toolchain}: {why}"
 

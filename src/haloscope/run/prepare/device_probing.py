@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from haloscope.host import process
 from haloscope.host.scratch import scratch
+from haloscope.layout import Layout
 from haloscope.run.runners import answer
 from haloscope.study.case import Case
 from haloscope.toolchains.build import Build, KernelProgram
@@ -103,7 +104,12 @@ def probe(
 
     A launch that fails without a message is tried again: the first one on a busy machine may fail.
     """
-    job = Job(ranks=ranks, oversubscribe=True, hosts=tuple(hosts), transport=transport)
+    job = Job(
+        Layout.of(ranks, len(hosts) or 1),
+        oversubscribe=True,
+        hosts=tuple(hosts),
+        transport=transport,
+    )
     ended = _launched(built, words, job)
     if ended.code != 0 and not ended.timed_out and not _SAID.search(ended.output):
         ended = _launched(built, words, job)

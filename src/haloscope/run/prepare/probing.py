@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
 from haloscope.host.scratch import scratch
+from haloscope.layout import Layout
 from haloscope.run.places.place import Seen
 from haloscope.run.prepare import device_probing
 from haloscope.run.prepare.workbench import Programs, Workbench
@@ -79,7 +80,7 @@ HERE = NodesAsked()
 def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Probe:
     """Exchange a few messages between two ranks while the library prints debug output."""
     two = Job(
-        ranks=2,
+        Layout.of(2, len(where.hosts) or 1),
         oversubscribe=True,
         transport=transport,
         hosts=where.hosts,

@@ -213,26 +213,14 @@ class LocalRunner:
             yield Path(folder), None
 
     def _job(self, case: Case) -> Job:
-        layout = case.layout
-        job = Job(
-            ranks=layout.ranks,
-            threads=layout.threads,
-            places=layout.places,
-            bind=layout.bind,
-            thread_bind=layout.thread_bind,
-            oversubscribe=case.oversubscribed,
-            transport=case.transport,
-            placement=layout.placement,
-        )
+        job = Job(case.layout, oversubscribe=case.oversubscribed, transport=case.transport)
         if self.nodes is None:
             return job
         return replace(
             job,
-            hosts=self.nodes.allocation.nodes[: layout.nodes],
-            mapping=layout.mapping,
-            order=tuple(layout.nodes_of_ranks),
+            hosts=self.nodes.allocation.nodes[: case.layout.nodes],
             bootstrap=SCHEDULERS[self.nodes.allocation.scheduler].hydra_bootstrap,
-            shared=self.nodes.share and layout.nodes > 1,
+            shared=self.nodes.share and case.layout.nodes > 1,
         )
 
     def _program(self, built: Build, case: Case, folder: Path, out: Path) -> list[str]:

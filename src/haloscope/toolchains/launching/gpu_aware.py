@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from haloscope.host import process
+from haloscope.layout import Layout
 from haloscope.toolchains.launching.job import Job
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import Toolchain
@@ -46,7 +47,7 @@ def asked(toolchain: Toolchain, folder: Path) -> Mapping[str, bool | None]:
     source, program = folder / "aware.cpp", folder / "aware"
     source.write_text(_SOURCE, encoding="utf-8")
     compiled = [str(toolchain.mpicxx), str(source), "-o", str(program)]
-    launched, environment = launch_command(toolchain, Job(ranks=1), [str(program)])
+    launched, environment = launch_command(toolchain, Job(Layout()), [str(program)])
     output = ""
     for command in (compiled, launched):
         ended = process.run(command, environment, TIMEOUT_S)

@@ -165,7 +165,7 @@ def problems(toolchain: Toolchain, job: Job) -> list[Problem]:
         wrong.append(Problem("layout", why, "use such a layout, or another MPI library"))
     if not wrong and job.oversubscribed and not job.oversubscribe:
         what = (
-            f"{job.ranks_of_a_host} ranks x {job.threads} threads, but "
+            f"{job.ranks_of_a_host} ranks x {job.layout.threads} threads, but "
             f"{len(job.processors)} processors"
         )
         wrong.append(Problem("layout", what, "use fewer, or --oversubscribe"))

@@ -56,13 +56,13 @@ class OpenMpi(Launcher):
         if job.oversubscribed:
             transport = {**transport, "mpi_yield_when_idle": "1"}
         words = [word for key, value in transport.items() for word in ("--mca", key, value)]
-        if job.mapping == "block":
-            hosts = _counted(job.hosts or ("localhost",), job.ranks_of_hosts)
+        if job.layout.mapping == "block":
+            hosts = _counted(job.hosts or ("localhost",), job.layout.ranks_of_nodes)
             mapped = "slot:OVERSUBSCRIBE"  # the plan has counted processors
         else:
             hosts, mapped = job.hosts_of_ranks, "seq:OVERSUBSCRIBE"
         slots = ["--host", ",".join(hosts), "--map-by", mapped]
-        return ["-n", str(job.ranks), *slots, "--bind-to", "none", *words]
+        return ["-n", str(job.layout.ranks), *slots, "--bind-to", "none", *words]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         """Return the variables without which it refuses to run as root, as in a container."""
@@ -82,7 +82,7 @@ class Hydra(Launcher):
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Fork the ranks of this host; without that option it searches for a batch system."""
         where = _hosts(job) or ["-launcher", "fork"]
-        return ["-n", str(job.ranks), *where, "-bind-to", "none"]
+        return ["-n", str(job.layout.ranks), *where, "-bind-to", "none"]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         """Select the transport with variables."""
@@ -94,7 +94,7 @@ class IntelHydra(Hydra):
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Return only hosts and ranks; everything else is set by variables."""
-        return ["-n", str(job.ranks), *_hosts(job)]
+        return ["-n", str(job.layout.ranks), *_hosts(job)]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         """Switch off its own binding."""
@@ -116,9 +116,9 @@ def _hosts(job: Job) -> list[str]:
     """Return Hydra's options for the hosts of a job, with their ranks; none for this host alone."""
     if len(job.hosts) < 2:
         return []
-    if job.mapping == "block" and not job.even:
-        return ["-hosts", ",".join(_counted(job.hosts, job.ranks_of_hosts))]
-    at_a_time = 1 if job.mapping == "round_robin" else job.ranks_of_a_host
+    if job.layout.mapping == "block" and not job.layout.even:
+        return ["-hosts", ",".join(_counted(job.hosts, job.layout.ranks_of_nodes))]
+    at_a_time = 1 if job.layout.mapping == "round_robin" else job.ranks_of_a_host
     return ["-hosts", ",".join(job.hosts), "-ppn", str(at_a_time)]
 
 
@@ -139,15 +139,18 @@ class Srun(Launcher):
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Use all or some nodes of the job, map ranks as requested, and bind nothing."""
         nodes = max(1, len(job.hosts))
-        hosts, mapped = list(job.hosts), "cyclic" if job.mapping == "round_robin" else "block"
-        if job.in_order or not (job.even or mapped == "cyclic"):
+        hosts, mapped = (
+            list(job.hosts),
+            "cyclic" if job.layout.mapping == "round_robin" else "block",
+        )
+        if job.in_order or not (job.layout.even or mapped == "cyclic"):
             # a host appears once per rank, in rank order
             hosts, mapped = job.hosts_of_ranks, "arbitrary"
         where = ["--nodelist", ",".join(hosts)] if hosts else []
         share = [] if mapped == "arbitrary" else [f"--ntasks-per-node={job.ranks_of_a_host}"]
         return [
             *([f"--mpi={self.mpi}"] if self.mpi else []),
-            *(f"--nodes={nodes}", f"--ntasks={job.ranks}", *share, *where),
+            *(f"--nodes={nodes}", f"--ntasks={job.layout.ranks}", *share, *where),
             *(f"--distribution={mapped}", "--overlap", "--overcommit", "--cpu-bind=none"),
             *("--kill-on-bad-exit=1", "--export=ALL"),
         ]
@@ -169,8 +172,8 @@ class Pals(Launcher):
 
     def cannot(self, job: Job) -> str | None:
         """Return an error for uneven ranks: only the last host may have fewer."""
-        *full, _ = job.ranks_of_hosts
-        if job.mapping == "block" and all(ranks == job.ranks_of_a_host for ranks in full):
+        *full, _ = job.layout.ranks_of_nodes
+        if job.layout.mapping == "block" and all(ranks == job.ranks_of_a_host for ranks in full):
             return None
         return "the mapping block, with equal numbers of ranks on all nodes but the last"
 
@@ -178,7 +181,7 @@ class Pals(Launcher):
         """Without hosts, use the first one of the job, which is this one."""
         hosts = ["--hosts", ",".join(job.hosts)] if job.hosts else []
         where = ["--ppn", str(job.ranks_of_a_host), *hosts]
-        return ["-n", str(job.ranks), *where, "--cpu-bind", "none"]
+        return ["-n", str(job.layout.ranks), *where, "--cpu-bind", "none"]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         """Select the transport with variables."""
@@ -194,13 +197,13 @@ class Jsrun(Launcher):
         """Return an error for uneven ranks or a list of hosts: jsrun chooses the host of a set."""
         if not job.hosts:
             return "nodes of a site, not one that it is called on (--on NAME)"
-        if job.even and not job.in_order:
+        if job.layout.even and not job.in_order:
             return None
         return "the mappings block and round_robin, with equal numbers of ranks on all nodes"
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Use the first hosts of the job, map ranks as requested, and bind nothing."""
-        dealt = "cyclic" if job.mapping == "round_robin" else "packed"
+        dealt = "cyclic" if job.layout.mapping == "round_robin" else "packed"
         return [
             *(f"--nrs={len(job.hosts)}", "--rs_per_host=1"),
             *(f"--tasks_per_rs={job.ranks_of_a_host}", "--cpu_per_rs=ALL_CPUS"),
