@@ -156,7 +156,9 @@ def every_shape(tasks: int, cluster: str, most: int) -> Iterator[Candidate]:
         for threads in sorted({1, free, *(2**k for k in range(free.bit_length()))}):
             if threads <= free:
                 full = -(-tasks // nodes) * threads == cores
-                yield Candidate(tasks, nodes, threads, "close" if full else "spread")
+                yield Candidate.of(
+                    tasks, nodes, threads=threads, bind="close" if full else "spread"
+                )
 
 
 def every_mapping(one: Candidate, grid: list[int]) -> Iterator[Candidate]:
@@ -164,7 +166,7 @@ def every_mapping(one: Candidate, grid: list[int]) -> Iterator[Candidate]:
     if one.nodes > 1:
         for mapping, seed in MAPPINGS:
             yield replace(one, mapping=mapping, mapping_seed=seed)
-        if (bricks := candidates.bricks(grid, one.tasks, one.nodes)) is not None:
+        if (bricks := candidates.bricks(grid, one.ranks, one.nodes)) is not None:
             yield replace(one, mapping=",".join(map(str, bricks)))
 
 

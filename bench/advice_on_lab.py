@@ -29,7 +29,6 @@ from turns import commit, ratios
 from haloscope import cli
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.requests import layout as as_layout
 from haloscope.analysis.dossier import open_folder
 from haloscope.lab.model import rate_of
 from haloscope.layout import shares
@@ -122,7 +121,7 @@ class NotMeasuredError(Exception):
 
 def grouping(one: Candidate) -> tuple[Any, ...]:
     """What tells layouts of equal nodes apart: nodes of equal size have no names."""
-    nodes = as_layout(one).nodes_of_ranks
+    nodes = one.nodes_of_ranks
     together: dict[int, list[int]] = {}
     for rank, node in enumerate(nodes):
         together.setdefault(node, []).append(rank)
@@ -136,11 +135,11 @@ def every_layout(tasks: int, nodes_there: int) -> list[Candidate]:
         sizes = shares(tasks, nodes)
         for threads in range(1, CORES // sizes[0] + 1):
             bind = "spread" if sizes[0] * threads < CORES else "close"
-            usual = Candidate(tasks, nodes, threads, bind)
+            usual = Candidate.of(tasks, nodes, threads=threads, bind=bind)
             for placed in _placements(sizes):
                 for mapping in ("block", "round_robin", ",".join(map(str, placed))):
                     one = replace(usual, mapping=mapping)
-                    if as_layout(one).nodes_of_ranks == placed:
+                    if one.nodes_of_ranks == placed:
                         found.setdefault(grouping(one), one)
                         break
     return [*found.values()]
@@ -246,7 +245,7 @@ def compared(cases: Sequence[Case]) -> Iterator[Result]:
         if again is None:
             print(f"not measured: {case.what}, {case.lab}: its best layouts", flush=True)
             continue
-        mine, usual = (candidate(advice[key]["layout"]) for key in ("advised", "default"))
+        mine, usual = (Candidate(**advice[key]["layout"]) for key in ("advised", "default"))
         by_group = {grouping(one): own for one, own in again.items()}
         ours, theirs, default = (by_group[grouping(one)] for one in (mine, best, usual))
         yield Result(
@@ -267,13 +266,8 @@ def compared(cases: Sequence[Case]) -> Iterator[Result]:
 
 def _different(advice: Mapping[str, Any], best: Candidate) -> Sequence[Candidate]:
     """The best, the default, and the advised layout, those alike once."""
-    mine, usual = (candidate(advice[key]["layout"]) for key in ("advised", "default"))
+    mine, usual = (Candidate(**advice[key]["layout"]) for key in ("advised", "default"))
     return [*{grouping(one): one for one in (best, usual, mine)}.values()]
-
-
-def candidate(layout: Mapping[str, Any]) -> Candidate:
-    """A layout of advice.json."""
-    return Candidate(**{key: value for key, value in layout.items() if key != "ppn"})
 
 
 def _over(one: Sequence[float], other: Sequence[float]) -> Sequence[float]:

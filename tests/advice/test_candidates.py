@@ -108,15 +108,15 @@ def test_no_brick_is_offered_if_none_fits_or_beats_block() -> None:
 
 
 def test_other_mappings_are_tried_only_on_several_nodes() -> None:
-    one = Candidate(64, 1, 1, "close")
+    one = Candidate.of(64)
     assert not list(remapped(one, (4, 4, 4)))
-    several = list(remapped(Candidate(64, 8, 1, "close"), (4, 4, 4)))
+    several = list(remapped(Candidate.of(64, 8), (4, 4, 4)))
     assert [each.mapping for each in several[:2]] == ["round_robin", "random"]
     assert several[2].mapping.count(",") == 63
 
 
 def test_the_study_of_candidates_is_valid(tmp_path: Path) -> None:
-    tried = [*shapes(16, site(4, 8)), *remapped(Candidate(16, 2, 1, "close"), (4, 4))]
+    tried = [*shapes(16, site(4, 8)), *remapped(Candidate.of(16, 2), (4, 4))]
     text = study('a "title"', "jacobi3d", {"size": "8x8x8", "n": 4, "x": True}, tried, 3)
     assert tomllib.loads(text)["runs"][0]["params"] == {"size": "8x8x8", "n": 4, "x": True}
     (tmp_path / "study.toml").write_text(text)

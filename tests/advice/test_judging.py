@@ -27,7 +27,7 @@ def option(
     estimate = Estimate(value, low, high, 6, "rank interval" if low is not None else "none")
     where: Settings = {**PROGRAM, "nodes": nodes, "ppn": 64 // nodes, "threads": 1}
     subject = None if on is None else Subject(on, "", "poisson_cg", where)
-    return Option(Candidate(64, nodes, 1, "close"), estimate, subject)
+    return Option(Candidate.of(64, nodes), estimate, subject)
 
 
 def simulated(nodes: int, value: float, on: str = "stampede2") -> Option:
@@ -110,7 +110,7 @@ def test_meshes_beyond_the_published_ones_are_unvalidated() -> None:
 def measured(nodes: int, *rounds_s: float) -> Option:
     """One of 64 tasks that was launched so many times."""
     time = typical(rounds_s)
-    return Option(Candidate(64, nodes, 1, "close"), time, rounds_s=dict(enumerate(rounds_s)))
+    return Option(Candidate.of(64, nodes), time, rounds_s=dict(enumerate(rounds_s)))
 
 
 def test_a_measured_gain_must_be_statistically_significant() -> None:

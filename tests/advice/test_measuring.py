@@ -37,9 +37,7 @@ memory_mb = 2000
 
 def test_layouts_that_differ_only_in_node_order_are_measured_once() -> None:
     def option(mapping: str, seconds: float = 1.0) -> Option:
-        return Option(
-            Candidate(4, 2, 1, "close", mapping), Estimate(seconds, None, None, 1, "none")
-        )
+        return Option(Candidate.of(4, 2, mapping=mapping), Estimate(seconds, None, None, 1, "none"))
 
     block, cyclic, swapped, apart = (
         option(mapping) for mapping in ("block", "round_robin", "1,0,1,0", "0,1,1,0")
@@ -65,7 +63,7 @@ def test_layouts_are_measured_in_one_job_until_their_intervals_separate(
     far = BatchPlace.named("far")
     params = {"repetitions": 1}
     question = measuring.Question("ring", params, far, far, Path("out"), 6, (), None, 40)
-    tried = [Candidate(ranks, 1, 1, "close") for ranks in (1, 2)]
+    tried = [Candidate.of(ranks) for ranks in (1, 2)]
 
     for _ in far_site.commands(tmp_path, "flux", monkeypatch):
         found, failed = measuring._compared(question, "finals", tried, QUIET, until_parted=True)

@@ -17,7 +17,7 @@ from haloscope.toolchains import library
 pytestmark = [pytest.mark.lab, lab_jobs.LIMIT]
 
 NODES = [1, 0, 2, 1, 0, 2]
-ADVISED = Candidate(6, 3, 1, "close", ",".join(map(str, NODES)))
+ADVISED = Candidate.of(6, 3, mapping=",".join(map(str, NODES)))
 WHERE = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ def test_each_printed_command_places_ranks_on_their_nodes(lab: RunningLab, tmp_p
     (tmp_path / "where.cpp").write_text(WHERE)
     for name, content in requests.files(ADVISED).items():
         (tmp_path / name).write_text(content)
-    lines, block = requests.launchers(ADVISED), Candidate(6, 3, 1, "close")
+    lines, block = requests.launchers(ADVISED), Candidate.of(6, 3)
     ways = {
         "Slurm": f"{lines['Slurm']} --mpi=pmix ./system",
         "MPI_Comm_split": f"{requests.launchers(block)['Slurm']} --mpi=pmix ./system "

@@ -15,7 +15,7 @@ from haloscope.errors import UserError
 from haloscope.study import file
 from haloscope.study.layouts import layouts
 
-BLOCK = Candidate(64, 4, 2, "close")
+BLOCK = Candidate.of(64, 4, threads=2)
 
 
 def test_slurm_options_request_nodes_tasks_and_threads() -> None:
@@ -36,13 +36,13 @@ def test_slurm_options_request_nodes_tasks_and_threads() -> None:
     ],
 )
 def test_srun_options_match_the_mapping(mapping: str, bind: str, distribution: str) -> None:
-    one = Candidate(64, 4, 2, bind, mapping)
+    one = Candidate.of(64, 4, threads=2, bind=bind, mapping=mapping)
     assert f"--distribution={distribution} " in requests.launchers(one)["Slurm"]
     assert [*requests.files(one)] == [requests.LAYOUT_FILE]
     assert requests.script(one) == ""
 
 
-UNEVEN = Candidate(16, 3, 1, "close")
+UNEVEN = Candidate.of(16, 3)
 """UNEVEN has nodes of 6, 5, and 5 tasks."""
 
 
@@ -59,7 +59,7 @@ def test_uneven_task_counts_per_node_use_files() -> None:
 
 def test_the_machine_file_names_each_node_once_with_its_ranks(tmp_path: Path) -> None:
     nodes = [0, 2, 2, 1, 0, 2, 0]
-    one = Candidate(7, 3, 1, "close", ",".join(map(str, nodes)))
+    one = Candidate.of(7, 3, mapping=",".join(map(str, nodes)))
     (tmp_path / requests.NODES_FILE).write_text(requests.files(one)[requests.NODES_FILE])
     script = requests.script(one).replace("scontrol show hostnames", "printf 'a\\nb\\nc\\n'")
     subprocess.run(["sh", "-ec", script], cwd=tmp_path, check=True)
@@ -82,14 +82,14 @@ def test_the_machine_file_names_each_node_once_with_its_ranks(tmp_path: Path) ->
 def test_open_mpi_distributes_ranks_over_sockets_as_simulated(
     tasks: int, threads: int, bind: str, mapping: str, sockets: int | None, expected: str
 ) -> None:
-    one = Candidate(tasks, 4, threads, bind, mapping)
+    one = Candidate.of(tasks, 4, threads=threads, bind=bind, mapping=mapping)
     assert requests.launchers(one, sockets)["Open MPI"] == f"mpirun -n {tasks} {expected}"
     assert requests.as_data(one, sockets)["environment"] == f"export OMP_NUM_THREADS={threads}"
 
 
 def test_other_mappings_write_files_that_place_every_rank() -> None:
     nodes = [0, 1, 1, 0, 2, 2]
-    one = Candidate(6, 3, 1, "close", ",".join(map(str, nodes)))
+    one = Candidate.of(6, 3, mapping=",".join(map(str, nodes)))
     found = requests.files(one)
     assert [int(line) for line in found[requests.NODES_FILE].split()] == nodes
     order = [int(rank) for rank in found[requests.ORDER_FILE].split(",")]
@@ -104,10 +104,10 @@ def test_other_mappings_write_files_that_place_every_rank() -> None:
 
 @pytest.mark.parametrize(("mapping", "seed"), [("block", None), ("random", 3), ("0,1,1,0", None)])
 def test_a_run_accepts_an_exported_layout(tmp_path: Path, mapping: str, seed: int | None) -> None:
-    one = Candidate(4, 2, 2, "spread", mapping, seed)
+    one = Candidate.of(4, 2, threads=2, bind="spread", mapping=mapping, mapping_seed=seed)
     (tmp_path / "layout.toml").write_text(requests.files(one)[requests.LAYOUT_FILE])
     (found,) = layouts(axes := file.layout(tmp_path / "layout.toml"), axes.nodes, 8)
-    assert found == replace(requests.layout(one), bind="spread")
+    assert Candidate(**vars(found)) == one
 
 
 def test_all_problems_of_a_layout_are_reported_at_once(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_contradictory_numbers_are_reported_for_the_layout_file(tmp_path: Path) 
 
 def test_the_script_writes_hosts_and_a_rankfile(tmp_path: Path) -> None:
     nodes = [0, 1, 1, 0]
-    one = Candidate(4, 2, 2, "close", ",".join(map(str, nodes)))
+    one = Candidate.of(4, 2, threads=2, mapping=",".join(map(str, nodes)))
     for name, content in requests.files(one).items():
         (tmp_path / name).write_text(content)
     hosts = "scontrol() { printf 'a1\\na2\\n'; }\n"

@@ -35,7 +35,7 @@ def option(nodes: int, value: float, half: float | None = None, mapping: str = "
     }
     subject = Subject("stampede2", "", "poisson_cg", where) if half is None else None
     rounds = {} if half is None else {k: value + (k - 5) * half / 5 for k in range(11)}
-    return Option(Candidate(64, nodes, 1, "close", mapping), estimate, subject, rounds_s=rounds)
+    return Option(Candidate.of(64, nodes, mapping=mapping), estimate, subject, rounds_s=rounds)
 
 
 def result(half: float | None = None) -> Advice:

@@ -20,26 +20,14 @@ because each doubling of nodes doubles the cost of time that does not shrink wit
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A layout of a fixed number of tasks.
+class Candidate(Layout):
+    """A layout of a fixed number of tasks, made by `Candidate.of`.
 
     bind: spread if cores stay free, so that ranks use the memory bandwidth of every socket;
-    otherwise close. mapping: block, round_robin, random, or the node of every rank. called: name of
-    a mapping that is a list of nodes.
+    otherwise close. called: name of a mapping that is a list of nodes.
     """
 
-    tasks: int
-    nodes: int
-    threads: int
-    bind: str
-    mapping: str = Layout.mapping
-    mapping_seed: int | None = None
     called: str = field(default="", compare=False)
-
-    @property
-    def ppn(self) -> int:
-        """Tasks on the fullest nodes."""
-        return shares(self.tasks, self.nodes)[0]
 
     @property
     def mapped(self) -> str:
@@ -58,15 +46,8 @@ class Candidate:
 
     def keys(self) -> Mapping[str, Value]:
         """Return the layout's keys in a study."""
-        seed = {} if self.mapping_seed is None else {"mapping_seed": self.mapping_seed}
-        return {
-            "tasks": self.tasks,
-            "nodes": self.nodes,
-            "threads": self.threads,
-            "bind": self.bind,
-            "mapping": self.mapping,
-            **seed,
-        }
+        names = ("tasks", "nodes", "threads", "bind", "mapping", "mapping_seed")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 def default(tasks: int, site: Site) -> Candidate:
@@ -103,8 +84,8 @@ def shapes(tasks: int, site: Site, most_nodes: int | None = None) -> list[Candid
 
 
 def _shape(tasks: int, nodes: int, threads: int, site: Site) -> Candidate:
-    ppn = shares(tasks, nodes)[0]
-    return Candidate(tasks, nodes, threads, "spread" if ppn * threads < site.cores else "close")
+    spread = shares(tasks, nodes)[0] * threads < site.cores
+    return Candidate.of(tasks, nodes, threads=threads, bind="spread" if spread else "close")
 
 
 def grid_of(topology: object) -> list[int]:
@@ -122,7 +103,7 @@ def remapped(one: Candidate, grid: Sequence[int]) -> Iterator[Candidate]:
         return
     yield replace(one, mapping="round_robin")
     yield replace(one, mapping="random", mapping_seed=1)
-    if (nodes := bricks(grid, one.tasks, one.nodes)) is not None:
+    if (nodes := bricks(grid, one.ranks, one.nodes)) is not None:
         yield listed(one, "bricks", nodes)
 
 

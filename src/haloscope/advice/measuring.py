@@ -14,7 +14,6 @@ from pathlib import Path
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Advice, Goal, Option, advice, cheapest
-from haloscope.advice.requests import layout
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import Problem, UserError
@@ -179,8 +178,8 @@ def _made_for(sent: Pairs, one: Candidate, question: Question) -> Iterator[Candi
     from haloscope.advice import counted_bytes
 
     cluster = question.place.cluster
-    traffic = counted_bytes.of_pairs(sent, one.tasks)
-    usual = counted_bytes.load(traffic, layout(one).nodes_of_ranks, cluster)
+    traffic = counted_bytes.of_pairs(sent, one.ranks)
+    usual = counted_bytes.load(traffic, one.nodes_of_ranks, cluster)
     for name, nodes in counted_bytes.made_for(traffic, one.nodes, cluster).items():
         load = counted_bytes.load(traffic, nodes, cluster)
         if load.busiest_link < usual.busiest_link or load.byte_hops < usual.byte_hops:
@@ -195,11 +194,9 @@ def _loaded(found: Timed, sent: Pairs, question: Question) -> list[Option]:
     from haloscope.advice import counted_bytes
 
     cluster = question.place.cluster
-    traffic = counted_bytes.of_pairs(sent, options[0].candidate.tasks)
+    traffic = counted_bytes.of_pairs(sent, options[0].candidate.ranks)
     return [
-        replace(
-            one, load=counted_bytes.load(traffic, layout(one.candidate).nodes_of_ranks, cluster)
-        )
+        replace(one, load=counted_bytes.load(traffic, one.candidate.nodes_of_ranks, cluster))
         for one in options
     ]
 
@@ -238,7 +235,7 @@ def _unlike(options: Sequence[Option]) -> list[Option]:
     found: dict[object, Option] = {}
     for one in options:
         numbers: dict[int, int] = {}  # of nodes, in the order in which ranks refer to them
-        where = layout(one.candidate).nodes_of_ranks
+        where = one.candidate.nodes_of_ranks
         together = tuple(numbers.setdefault(node, len(numbers)) for node in where)
         shape = one.candidate.nodes, one.candidate.threads, one.candidate.bind
         found.setdefault((shape, together, one.seconds), one)
@@ -270,7 +267,7 @@ def _compared(
     until_parted: add launches, up to _MOST_ROUNDS times as many, until intervals separate.
     """
     question.out.mkdir(parents=True, exist_ok=True)
-    title = f"Advice: {name} of {question.kernel}, {count(tried[0].tasks, 'task')}"
+    title = f"Advice: {name} of {question.kernel}, {count(tried[0].ranks, 'task')}"
     by_jobs = places.site_of(question.place) is not None
     timeout_s = None
     if by_jobs and question.minutes:

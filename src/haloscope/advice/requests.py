@@ -8,7 +8,6 @@ from typing import Any
 
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
-from haloscope.layout import Layout
 
 ORDER_FILE = "MPICH_RANK_ORDER"
 NODES_FILE = "nodes-of-ranks"
@@ -16,18 +15,6 @@ _PPN_HOLDS = "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=0"
 """Without this, Intel MPI distributes ranks as the job requested, whatever -ppn says."""
 
 LAYOUT_FILE = "layout.toml"
-
-
-def layout(one: Candidate) -> Layout:
-    """Return the layout as a study has it."""
-    return Layout(
-        nodes=one.nodes,
-        ppn=one.ppn,
-        threads=one.threads,
-        tasks=one.tasks,
-        mapping=one.mapping,
-        mapping_seed=one.mapping_seed,
-    )
 
 
 def as_data(one: Candidate, sockets: int | None) -> dict[str, Any]:
@@ -50,14 +37,13 @@ def by_files(one: Candidate) -> bool:
 
     If nodes do not divide the tasks, the numbers of tasks per node differ by at most one.
     """
-    uneven = one.tasks % one.nodes != 0
-    return one.mapping not in ("block", "round_robin") or (uneven and one.mapping == "block")
+    return one.mapping not in ("block", "round_robin") or (not one.even and one.mapping == "block")
 
 
 def sbatch(one: Candidate) -> list[str]:
     """Return Slurm's options of the job."""
-    lines = [f"--nodes={one.nodes}", f"--ntasks={one.tasks}"]
-    if one.nodes > 1 or one.ppn == one.tasks:
+    lines = [f"--nodes={one.nodes}", f"--ntasks={one.ranks}"]
+    if one.nodes > 1 or one.ppn == one.ranks:
         lines.append(f"--ntasks-per-node={one.ppn}")
     return [f"#SBATCH {line}" for line in [*lines, f"--cpus-per-task={one.threads}"]]
 
@@ -81,20 +67,19 @@ def launchers(one: Candidate, sockets: int | None = None) -> Mapping[str, str]:
         dealt = f"-ppn {one.ppn if across == 'block' else 1}"
         return {
             "Slurm": f"srun --distribution={across}:{within}{cores} --cpu-bind=cores",
-            "Open MPI": f"mpirun -n {one.tasks} {_of_open_mpi(one, sockets)}",
-            "MPICH": f"mpiexec -n {one.tasks} {dealt}",
-            "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.tasks} {dealt}",
+            "Open MPI": f"mpirun -n {one.ranks} {_of_open_mpi(one, sockets)}",
+            "MPICH": f"mpiexec -n {one.ranks} {dealt}",
+            "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.ranks} {dealt}",
             "Cray MPICH": f"MPICH_RANK_REORDER_METHOD={1 if across == 'block' else 0} "
             f"srun{cores} --cpu-bind=cores",
         }
-    even = one.tasks % one.nodes == 0
-    by_node = (f"-ppn {one.ppn}",) * 2 if even else ("-f machines", "-machinefile machines")
+    by_node = (f"-ppn {one.ppn}",) * 2 if one.even else ("-f machines", "-machinefile machines")
     return {
         "Slurm": f"SLURM_HOSTFILE=hosts srun --distribution=arbitrary{cores} --cpu-bind=cores",
-        "Open MPI 5": f"mpirun -n {one.tasks} --map-by rankfile:FILE=rankfile",
-        "Open MPI 4": f"mpirun -n {one.tasks} --rankfile rankfile",
-        "MPICH": f"mpiexec -n {one.tasks} {by_node[0]}",
-        "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.tasks} {by_node[1]}",
+        "Open MPI 5": f"mpirun -n {one.ranks} --map-by rankfile:FILE=rankfile",
+        "Open MPI 4": f"mpirun -n {one.ranks} --rankfile rankfile",
+        "MPICH": f"mpiexec -n {one.ranks} {by_node[0]}",
+        "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.ranks} {by_node[1]}",
         "Cray MPICH": f"MPICH_RANK_REORDER_METHOD=3 srun{cores} --cpu-bind=cores",
     }
 
@@ -141,7 +126,7 @@ def files(one: Candidate) -> Mapping[str, str]:
     own = {LAYOUT_FILE: candidates.layout(one)}
     if not by_files(one):
         return own
-    nodes = layout(one).nodes_of_ranks
+    nodes = one.nodes_of_ranks
     by_node = sorted(range(len(nodes)), key=lambda rank: (nodes[rank], rank))
     return own | {
         NODES_FILE: "".join(f"{node}\n" for node in nodes),

@@ -38,7 +38,7 @@ def how(question: Question) -> str:
 def show(question: Question, result: Advice, failed: Sequence[str], out: Console) -> None:
     """Print advice. failed: why some layouts have no time."""
     advised, usual = result.advised, result.default
-    tasks = count(advised.candidate.tasks, "task")
+    tasks = count(advised.candidate.ranks, "task")
     goal = ", for the fewest node-hours" if result.goal is Goal.NODE_HOURS else ""
     line = f"{what(question)}, {tasks}, {how(question)}{goal}"
     out.print(line, markup=False, soft_wrap=True)

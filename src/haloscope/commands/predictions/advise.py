@@ -260,7 +260,7 @@ def _option(one: Option) -> dict[str, Any]:
 def _write(question: Question, result: Advice, answer: Mapping[str, Any]) -> None:
     write_whole(question.out / "advice.json", json.dumps(answer, indent=1) + "\n")
     both = [*dict.fromkeys((result.advised.candidate, result.default.candidate))]
-    title = f"Check the advice for {question.kernel}, {count(both[0].tasks, 'task')}"
+    title = f"Check the advice for {question.kernel}, {count(both[0].ranks, 'task')}"
     text = candidates.study(title, question.kernel, question.params, both, 6)
     write_whole(question.out / "check.toml", text)
     for name, content in requests.files(result.advised.candidate).items():
@@ -289,7 +289,7 @@ def _write_page(question: Question, found: ComparedLayouts, command: str) -> Non
     result = found.advice
     facts = advice_page.AdviceFacts(
         command=command,
-        what=f"{advice_text.what(question)}, {count(result.advised.candidate.tasks, 'task')}",
+        what=f"{advice_text.what(question)}, {count(result.advised.candidate.ranks, 'task')}",
         how=advice_text.how(question),
         sureness=advice_text.sureness(result),
         not_compared=found.failed,

@@ -90,9 +90,8 @@ def _mapped(found: CountedBytes, nodes: int, cluster: Cluster) -> Iterator[_Mapp
         mappings |= {name: ",".join(map(str, where)) for name, where in made.items()}
     for name, mapping in mappings.items():
         seed = 1 if name == "random" else None
-        one = Candidate(found.ranks, nodes, 1, "close", mapping, seed)
-        where = requests.layout(one).nodes_of_ranks
-        yield _Mapped(name, one, counted_bytes.load(found, where, cluster))
+        one = Candidate.of(found.ranks, nodes, mapping=mapping, mapping_seed=seed)
+        yield _Mapped(name, one, counted_bytes.load(found, one.nodes_of_ranks, cluster))
 
 
 def _as_data(

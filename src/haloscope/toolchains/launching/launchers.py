@@ -139,10 +139,8 @@ class Srun(Launcher):
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Use all or some nodes of the job, map ranks as requested, and bind nothing."""
         nodes = max(1, len(job.hosts))
-        hosts, mapped = (
-            list(job.hosts),
-            "cyclic" if job.layout.mapping == "round_robin" else "block",
-        )
+        hosts = list(job.hosts)
+        mapped = "cyclic" if job.layout.mapping == "round_robin" else "block"
         if job.in_order or not (job.layout.even or mapped == "cyclic"):
             # a host appears once per rank, in rank order
             hosts, mapped = job.hosts_of_ranks, "arbitrary"
