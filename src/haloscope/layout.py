@@ -152,6 +152,11 @@ class Layout:
         return self.tasks or self.nodes * self.ppn
 
     @property
+    def cores_of_a_node(self) -> int:
+        """The cores in use on a node if each thread has its own."""
+        return self.ppn * self.threads
+
+    @property
     def ranks_of_nodes(self) -> list[int]:
         """Number of ranks on each node of the job."""
         return shares(self.ranks, self.nodes)
@@ -258,6 +263,9 @@ class Layout:
 LAYOUT_KEYS: Mapping[str, Any] = get_type_hints(Layout, include_extras=True)
 """The type of each field, with its `Key`."""
 LAYOUT = tuple(LAYOUT_KEYS)
+PROCESSES = ("nodes", "ppn")
+CORES = (*PROCESSES, "threads")
+"""PROCESSES and CORES are the fields that give the number of processes, and of cores in use."""
 
 
 def key_of(field: str) -> Key:

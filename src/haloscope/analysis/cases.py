@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.validation import bands
 from haloscope.analysis.validation.bands import ErrorBand, Subject
-from haloscope.layout import node_bind
+from haloscope.layout import Layout, node_bind
 from haloscope.quantities import count
 from haloscope.records.kernels import declared
 from haloscope.records.points import PointKey, point_key, size_unit
@@ -46,6 +46,11 @@ class MeasuredCase:
     excluded: tuple[Record, ...]
     planned: int | None = None
 
+    @cached_property
+    def layout(self) -> Layout:
+        """The requested layout."""
+        return Layout.recorded(self.settings)
+
     @property
     def ranks(self) -> int:
         """Total number of MPI processes."""
@@ -54,7 +59,7 @@ class MeasuredCase:
     @property
     def cores(self) -> int:
         """Processes times threads: the cores in use if each thread has its own."""
-        return self.ranks * self.number("threads")
+        return self.ranks * self.layout.threads
 
     @property
     def counted(self) -> str:
@@ -67,14 +72,14 @@ class MeasuredCase:
         if self.settings.get("places") != "threads" or not self.launches:
             return False
         machine = self.launches[0].machine or {}
-        a_node = self.number("ppn") * self.number("threads")
+        a_node = self.layout.cores_of_a_node
         packed = node_bind(self.settings) == "close" and (machine.get("threads_per_core") or 1) > 1
         return a_node > (machine.get("cores") or inf) or (packed and a_node > 1)
 
     @property
     def processes(self) -> str:
         """Describe the processes: "2 processes", "1 process of 4 threads"."""
-        threads = self.number("threads")
+        threads = self.layout.threads
         each = f" of {count(threads, 'thread')}" if threads > 1 else ""
         return f"{count(self.ranks, 'process', 'processes')}{each}"
 

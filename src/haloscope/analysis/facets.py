@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.layout import PROCESSES
 from haloscope.study.settings import MODE, OUTPUT, PROTOCOL, Setting, Settings, apart, describe
 
 
@@ -33,7 +34,7 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
     inside = {*chosen, *PROTOCOL, *OUTPUT}
     if chosen:
         inside -= _swept(cases) - chosen
-    if {"nodes", "ppn"} <= inside:
+    if {*PROCESSES} <= inside:
         inside.add("tasks")  # determined by these
     parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
     for case in cases:

@@ -115,7 +115,7 @@ def capacities(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[tu
     known = machine or {}
     if "cores" not in known:
         return []
-    nodes = case.number("nodes")
+    nodes = case.layout.nodes
     cores = -(-case.cores // nodes)
     spread = node_bind(case.settings) == "spread"
     found = []

@@ -18,7 +18,7 @@ from typing import Any
 
 from haloscope import __version__
 from haloscope.errors import Problem, UserError
-from haloscope.layout import Layout, shares
+from haloscope.layout import Layout
 from haloscope.outputs.printed import Output, PrintedRun, SizeRow, slug
 from haloscope.records import kernels
 from haloscope.records.log import SCHEMA
@@ -299,8 +299,8 @@ def _layout(source: _Source, options: ImportOptions) -> Layout:
     if nodes > ranks:
         what = f"{ranks} ranks cannot run on {nodes} nodes"
         raise UserError(Problem(f"--nodes {nodes}", what, f"give 1 to {ranks}"))
-    layout = Layout(nodes=nodes, ppn=shares(ranks, nodes)[0], threads=run.threads or 1)
-    return layout if ranks % nodes == 0 else replace(layout, tasks=ranks)
+    layout = Layout.of(ranks, nodes, threads=run.threads or 1)
+    return replace(layout, tasks=None) if layout.even else layout
 
 
 def _record(

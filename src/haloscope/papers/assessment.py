@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import inf
 from typing import Any, cast
 
+from haloscope.layout import CORES, PROCESSES
 from haloscope.papers.known_cells import KnownCell
 from haloscope.papers.statements import Condition, Statement
 
@@ -176,7 +177,7 @@ def _ranks(cell: KnownCell) -> float:
     """Return the total number of processes."""
     if "ranks" in cell.keys:
         return float(cast(float, cell.keys["ranks"]))
-    nodes, ppn = (float(cast(float, cell.keys[key])) for key in ("nodes", "ppn"))
+    nodes, ppn = (float(cast(float, cell.keys[key])) for key in PROCESSES)
     return nodes * ppn
 
 
@@ -274,7 +275,6 @@ def _named(one: Statement, cell: KnownCell) -> str:
     shown: dict[str, Any] = {
         key: value
         for key, value in cell.keys.items()
-        if value != ""
-        and key in ("table", "n", "nodes", "ppn", "threads", "ranks", "size_bytes", "placement")
+        if value != "" and key in ("table", "n", *CORES, "ranks", "size_bytes", "placement")
     }
     return ", ".join(f"{key} = {value}" for key, value in shown.items())

@@ -20,6 +20,7 @@ from haloscope.analysis.sweeps import sweep
 from haloscope.analysis.validation.predictions import PredictedTime
 from haloscope.clusters.schema import Cluster, missing_for_simulation, require_undisturbed
 from haloscope.errors import Problem, UserError
+from haloscope.layout import CORES
 from haloscope.papers.tables import Scalar
 from haloscope.predict.calibration import calibrate
 from haloscope.predict.paper_validation import simulated
@@ -119,7 +120,7 @@ def predictions(
 
 def _keys(case: MeasuredCase) -> dict[str, Scalar]:
     """Return settings that errors may depend on."""
-    names = ("nodes", "ppn", "threads", "n", "placement", "bind")
+    names = (*CORES, "n", "placement", "bind")
     settings = {name: case.settings.get(name) for name in names}
     return {name: value for name, value in settings.items() if isinstance(value, int | float | str)}
 

@@ -235,8 +235,8 @@ def _arithmetic(cases: Sequence[MeasuredCase]) -> Quantity | None:
 def _regions(cases: Sequence[MeasuredCase]) -> Iterator[ParallelRegion]:
     """Yield the cost of parallel regions, by number of threads, ascending."""
     measured = (case for case in cases if case.kernel == REGIONS and case.launches)
-    for case in sorted(measured, key=lambda one: one.number("threads")):
-        threads = case.number("threads")
+    for case in sorted(measured, key=lambda one: one.layout.threads):
+        threads = case.layout.threads
         found = case.estimate(case.sample(lambda record: record.result.get("region_s")))
         if threads > 1 and found and found.value > 0:
             cost = quantity(found, f"{REGIONS}, {count(threads, 'thread')}")

@@ -19,7 +19,7 @@ from haloscope.clusters.other_jobs import occupied
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.set_by import set_by
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.layout import Layout
+from haloscope.layout import CORES, Layout
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import ExactTime, PaperTable, PublishedValue, exact_times
 from haloscope.predict import gpu_tables, mapping_tables
@@ -221,7 +221,7 @@ def _solve(
     those on several nodes are assumed to be unbound; cells on one node set the memory's parameters.
     OMP_PROC_BIND, which some tables state, places the threads of each process.
     """
-    keys = {name: said.get(name, 1) for name in ("n", "nodes", "ppn", "threads")}
+    keys = {name: said.get(name, 1) for name in ("n", *CORES)}
     published = exact.time_s if exact else float(said["time_s"])
     step = exact.step_s if exact else table.resolution_s or 0.0
     cell = PredictedCell(

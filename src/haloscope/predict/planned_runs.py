@@ -236,7 +236,7 @@ def layout_of(run: PlannedRun, there: SimulatedCluster) -> Layout:
     """Return the layout of its tasks, distributed evenly on its nodes, with one core per task."""
     ranks = run.number("ranks")
     nodes = max(run.nodes, -(-ranks // there.cluster.node.cores))
-    return Layout(nodes, -(-ranks // nodes), bind="spread", tasks=ranks)
+    return Layout.of(ranks, nodes, bind="spread")
 
 
 def stand_in(paper: str, run: PlannedRun) -> tuple[str, dict[str, Value]]:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from haloscope.analysis.validation.predictions import PredictedCell
-from haloscope.layout import Layout
+from haloscope.layout import CORES, Layout
 from haloscope.stats.estimates import typical
 from haloscope.study.case import Case
 from haloscope.study.program import Program
 from haloscope.study.settings import SIZES, Settings
 from haloscope.toolchains.simgrid import SIMGRID
 
-_WHERE = ("nodes", "ppn", "threads", "places", "bind", "thread_bind")
+_WHERE = (*CORES, "places", "bind", "thread_bind")
 
 
 def case_of(program: Program, kernel: str, given: Mapping[str, Any], layout: Layout) -> Case:

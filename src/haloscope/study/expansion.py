@@ -253,7 +253,7 @@ class _RunExpansion:
 
     def _crowded(self, layout: Layout) -> bool:
         slots = self.site.slots(layout)
-        return layout.placement is None and layout.ppn * layout.threads > slots
+        return layout.placement is None and layout.cores_of_a_node > slots
 
     def _refuse_crowded(self, layout: Layout) -> None:
         ranks, threads = count(layout.ppn, "rank"), count(layout.threads, "thread")

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
+from haloscope.layout import CORES, PROCESSES
+
 
 @dataclass(frozen=True)
 class Options:
@@ -77,8 +79,7 @@ _HEAT = ("fe_heat",)
 _DYNAMICS = ("lammps_rhodo", "md_pppm")
 _MESSAGES = ("pingpong",)
 _STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
-_LIBRARIES = ("toolchain", "transport", "placement", "nodes", "ppn", "places")
-_CORES = ("nodes", "ppn", "threads")
+_LIBRARIES = ("toolchain", "transport", "placement", *PROCESSES, "places")
 
 KINDS = (
     Kind("stream", "memory", table=True, figure=True, kernels=("stream",)),
@@ -98,9 +99,9 @@ KINDS = (
     Kind("bind", "walltime", table=True, kernels=_SOLVER, over=("bind",)),
     Kind("clusters", "walltime", table=True, kernels=_SOLVER),
     Kind("overlay", "walltime", figure=True, kernels=_SOLVER),
-    Kind("memory_by_ranks", "walltime", table=True, kernels=_SOLVER, over=_CORES),
-    Kind("scaling", "scaling", table=True, figure=True, over=_CORES, having="n"),
-    Kind("scaling_law", "scaling", table=True, figure=True, over=(*_CORES, "n")),
+    Kind("memory_by_ranks", "walltime", table=True, kernels=_SOLVER, over=CORES),
+    Kind("scaling", "scaling", table=True, figure=True, over=CORES, having="n"),
+    Kind("scaling_law", "scaling", table=True, figure=True, over=(*CORES, "n")),
     Kind(
         "exchange",
         "exchange",

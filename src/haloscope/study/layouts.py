@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import TypeVar
 
-from haloscope.layout import Layout, is_list, shares
+from haloscope.layout import CORES, Layout, is_list, shares
 from haloscope.quantities import count
 from haloscope.study.schema import LayoutAxes
 
@@ -206,6 +206,6 @@ def remedy_for_a_key(key: str, *, words: bool) -> str | None:
 
 
 _OPTIONS = {
-    **{key: key for key in ("ranks", "nodes", "ppn", "threads", "placement")},
+    **{key: key for key in ("ranks", *CORES, "placement")},
     "tasks": "ranks",
 }

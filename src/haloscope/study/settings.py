@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from haloscope.layout import LAYOUT, Layout, thread_bind_of
+from haloscope.layout import CORES, LAYOUT, PROCESSES, Layout, thread_bind_of
 from haloscope.quantities import count, size
 
 Setting = str | int | float | bool | None
@@ -51,7 +51,7 @@ BY_VALUE = (
     *("kernel", "toolchain", "transport", "mode", "matrix"),
 )
 """Settings whose values need no name."""
-_TITLED = ("matrix", "n", "variant", "nodes", "ppn", "threads")
+_TITLED = ("matrix", "n", "variant", *CORES)
 _FIRST = (
     *("kernel", "matrix", "n", "variant", "exchange", "decomposition"),
     *("toolchain", "transport", *LAYOUT),
@@ -161,7 +161,7 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
     nodes = settings.get("nodes")
     # it contains the places of both ranks; otherwise two ranks are implied
     if "placement" in names:
-        names = [name for name in names if name not in ("nodes", "ppn", "places")]
+        names = [name for name in names if name not in (*PROCESSES, "places")]
     words = []
     for name in names:
         if name == "ppn" and not {"nodes", "tasks"} & set(names) and isinstance(nodes, int):

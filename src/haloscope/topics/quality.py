@@ -218,7 +218,7 @@ def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[_Implausib
     if not points or points[0].size_bytes > SMALL_BYTES or not exchanges(case):
         return
     time = points[0].one_way.value
-    place = "network" if case.number("nodes") > 1 else "node"
+    place = "network" if case.layout.nodes > 1 else "node"
     way = "shm" if case.settings.get("transport") == "shm" and place == "node" else place
     if time > LATEST_S[way]:
         yield points[0], f"at most {seconds(LATEST_S[way], 2)}", LATENCY
@@ -241,7 +241,7 @@ def _bandwidth(
         yield last, f"at least {rate(SLOWEST)}", BANDWIDTH
     caches = capacities(case, machine)
     held = caches[-1][1] if caches else float("inf")
-    in_memory = case.number("nodes") == 1 and last.size_bytes > 2 * held
+    in_memory = case.layout.nodes == 1 and last.size_bytes > 2 * held
     if memory and in_memory and last.rate.value > memory:
         yield last, f"at most the memory's {rate(memory)} (triad)", BANDWIDTH
 

@@ -17,6 +17,7 @@ from haloscope.analysis.fits import no_ring, ring_model
 from haloscope.analysis.validation.published import Library, Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import LATENCY, Claim, Finding, FindingShape, Metric, Verdict
+from haloscope.layout import PROCESSES
 from haloscope.models.ring import Ring, RingLevel, RingPiece
 from haloscope.quantities import SECONDS, listed, printed_seconds, seconds, unit_of
 from haloscope.topics.common.figure import (
@@ -66,7 +67,7 @@ def ring_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Ring: time per cycle by number of processes, and message latency at each machine level."""
     own = [case for case in cases if case.kernel == "ring"]
     found = []
-    for part in facets(own, ("nodes", "ppn")):
+    for part in facets(own, PROCESSES):
         found.append(_cycles(part, context))
         found += _latencies(part, context)
     return found
@@ -154,7 +155,7 @@ def ring_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure
     A figure for every combination of the other settings.
     """
     own = [case for case in cases if case.kernel == "ring" and case.launches]
-    return [_figure(part, context) for part in facets(own, ("nodes", "ppn"))]
+    return [_figure(part, context) for part in facets(own, PROCESSES)]
 
 
 def _figure(part: Facet, context: Context) -> Figure:
@@ -216,7 +217,7 @@ def ring(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield message times with the fewest and the most processes for each ring, and latency by
     level.
     """
-    for part in facets([case for case in cases if case.kernel == "ring"], ("nodes", "ppn")):
+    for part in facets([case for case in cases if case.kernel == "ring"], PROCESSES):
         several = [case for case in part.cases if case.ranks > 1 and case.time]
         several.sort(key=lambda case: case.ranks)
         if not several:
@@ -235,7 +236,7 @@ def ring(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             ],
             topic="ring",
             metric=Metric("time of a message"),
-            but=("nodes", "ppn"),
+            but=PROCESSES,
         )
         model = ring_model(part.cases)
         if model and model.pieces:
@@ -275,5 +276,5 @@ def _levels(model: Ring, cases: Sequence[MeasuredCase], context: Context) -> Fin
         topic="ring",
         metric=LATENCY,
         caveats=[Caveat.DOUBTFUL_FIT] if model.doubts else [],
-        but=("nodes", "ppn"),
+        but=PROCESSES,
     )

@@ -10,6 +10,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import level_of
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
+from haloscope.layout import CORES
 from haloscope.quantities import BYTES_PER_SECOND, FLOPS, flops, percent
 from haloscope.study.settings import describe, varying
 from haloscope.topics.common.figure import (
@@ -65,7 +66,7 @@ def spmv_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def _waits_in_a_thread(case: MeasuredCase) -> bool:
-    return case.settings["overlap"] == "split_temporary" and case.number("threads") > 1
+    return case.settings["overlap"] == "split_temporary" and case.layout.threads > 1
 
 
 def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
@@ -90,18 +91,15 @@ def _memory(case: MeasuredCase, notebook: Notebook) -> Cell:
     return notebook.estimate(case.time.rate(bytes_) if case.time else None, case, BYTES_PER_SECOND)
 
 
-_CORES = ("nodes", "ppn", "threads")
-
-
 def spmv_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """Rate of the sparse matrix-vector product by cores, with perfect scaling."""
     own = [case for case in cases if case.kernel == "spmv" and case.launches]
-    found = (_figure(part, context) for part in facets(own, ("overlap", "partition", *_CORES)))
+    found = (_figure(part, context) for part in facets(own, ("overlap", "partition", *CORES)))
     return [figure for figure in found if figure is not None]
 
 
 def _figure(matrix: Facet, context: Context) -> Figure | None:
-    ways = facets(matrix.cases, _CORES)
+    ways = facets(matrix.cases, CORES)
     apart = varying([way.settings for way in ways])
     curves = [
         Curve(describe(way.settings, apart) or clock(way.cases), _marks(way.cases), joined=False)
@@ -194,7 +192,7 @@ def _speedup(ladder: Ladder, case: MeasuredCase, context: Context) -> Finding | 
         topic="spmv",
         metric=Metric("time of a product"),
         caveats=efficiency_caveats(base, share, few != many),
-        but=("nodes", "ppn", "threads"),
+        but=CORES,
     )
 
 

@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from itertools import combinations
 from math import ceil, exp, hypot, log
 
-from haloscope.layout import LAYOUT
+from haloscope.layout import LAYOUT, PROCESSES
 from haloscope.papers.file import Scalar
 from haloscope.papers.validated import ValidatedCell, called, program_of, validated_cells, way_of
 from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES, Settings
@@ -51,7 +51,7 @@ class ErrorKind(StrEnum):
 
 
 MESH = ("n", "L")
-LAYOUT_AND_MESH = ("nodes", "ppn", *MESH)
+LAYOUT_AND_MESH = (*PROCESSES, *MESH)
 """Settings of published cells that a badge names if a case is outside their range."""
 
 TIMES = (ErrorKind.ONE_NODE, ErrorKind.SEVERAL_NODES)

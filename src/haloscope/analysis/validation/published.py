@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.layout import thread_bind_of
+from haloscope.layout import PROCESSES, thread_bind_of
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SETTINGS = ("exchange", "threads", "places", "bind")
 """Facts of a published table that a measured case must share; the cluster's name is not one."""
 
-_KEYS = ("n", "nodes", "ppn", "ranks", "threads")
+_KEYS = ("n", *PROCESSES, "ranks", "threads")
 
 WALL_TIMES = ("walltime_grid", "hybrid_grid", "scaling")
 
@@ -148,7 +148,7 @@ def _packed(case: MeasuredCase) -> bool:
     if not case.simulated or case.settings.get("bind") != "close" or not case.launches:
         return False
     cores = (case.launches[0].machine or {}).get("cores") or 0
-    return case.number("ppn") > 1 and case.number("ppn") * case.number("threads") < cores
+    return case.layout.ppn > 1 and case.layout.cores_of_a_node < cores
 
 
 def shown(text: str) -> str:

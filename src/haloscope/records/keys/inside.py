@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from haloscope.keys import Key
-from haloscope.layout import LAYOUT_KEYS, MOST_RANKS, key_of
+from haloscope.layout import CORES, LAYOUT_KEYS, MOST_RANKS, PROCESSES, key_of
 
 SHORTEST_S = 1e-12
 """Light gets no further than a third of a millimetre in it."""
@@ -41,9 +41,9 @@ class SeenRank(TypedDict):
     ]
 
 
-_NEEDED = ("nodes", "ppn", "threads", "places", "bind")
+_NEEDED = (*CORES, "places", "bind")
 _LAYOUT: dict[str, Any] = {
-    **{name: LAYOUT_KEYS[name] for name in ("nodes", "ppn")},
+    **{name: LAYOUT_KEYS[name] for name in PROCESSES},
     "ranks": Annotated[
         int,
         Key(

@@ -13,7 +13,7 @@ LEAST = 0.02
 
 def between_nodes(case: MeasuredCase) -> bool:
     """Return whether a case was measured on several nodes."""
-    return not case.simulated and case.number("nodes") > 1
+    return not case.simulated and case.layout.nodes > 1
 
 
 def untouched(first: MeasuredCase, second: MeasuredCase) -> str:

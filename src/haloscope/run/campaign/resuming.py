@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError, nearest, no_such
+from haloscope.layout import CORES
 from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.run.campaign import fixed, preparing
@@ -24,7 +25,6 @@ from haloscope.study.plan import no_kernel
 from haloscope.study.program import Program
 
 _ANEW = "start a new folder: haloscope run STUDY --out DIR"
-_COUNTS = ("nodes", "ppn", "threads")
 
 
 def require_plain(plan: SavedPlan, folder: Path, program: Program) -> None:
@@ -77,8 +77,8 @@ def _problems(where: str, case: Case, plan: SavedPlan, program: Program) -> Iter
     if case.files is not None and Path(case.files) != matrices.folder():
         what = f"its files are in {case.files}, not in haloscope's cache ({matrices.folder()})"
         yield Problem(where, what, _ANEW)
-    if not all(getattr(case.layout, name) >= 1 for name in _COUNTS):
-        yield Problem(where, f"{', '.join(_COUNTS)} must be positive integers", _ANEW)
+    if not all(getattr(case.layout, name) >= 1 for name in CORES):
+        yield Problem(where, f"{', '.join(CORES)} must be positive integers", _ANEW)
     elif case.layout.problem:
         yield Problem(where, case.layout.problem, _ANEW)
     if case.toolchain not in plan.sources and case.absent is None:

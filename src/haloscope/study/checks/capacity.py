@@ -153,7 +153,7 @@ class Site:
         """Whether ranks of a layout share cores because nodes do."""
         if self.shared_cores is None:
             return False
-        return layout.nodes > 1 or layout.ppn * layout.threads > self.shared_cores
+        return layout.nodes > 1 or layout.cores_of_a_node > self.shared_cores
 
     def slots(self, layout: Layout) -> int:
         """Return how many threads of a layout a node can run without oversubscription."""

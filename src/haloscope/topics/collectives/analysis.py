@@ -29,12 +29,13 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import OPEN, Contrast, Measure, contrasts
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.layout import CORES
 from haloscope.stats.estimates import Estimate
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
 
-AXES = ("nodes", "ppn", "threads", "bind", "sizes")
+AXES = (*CORES, "bind", "sizes")
 FLAT = 2.0
 """FLAT is the largest ratio to the shortest message's time that counts as flat."""
 LEAP = 1.3
@@ -155,10 +156,10 @@ def ladders(part: Facet) -> list[list[MeasuredCase]]:
     """Return cases by ascending ranks: on one node, and on several nodes with equal
     ranks per node.
     """
-    within = [case for case in part.cases if case.number("nodes") == 1]
-    across = [case for case in part.cases if case.number("nodes") > 1]
-    most = max((case.number("ppn") for case in across), default=0)
-    full = [case for case in across if case.number("ppn") == most]
+    within = [case for case in part.cases if case.layout.nodes == 1]
+    across = [case for case in part.cases if case.layout.nodes > 1]
+    most = max((case.layout.ppn for case in across), default=0)
+    full = [case for case in across if case.layout.ppn == most]
     ordered = [sorted(own, key=lambda case: case.ranks) for own in (within, full)]
     return [own for own in ordered if len({case.ranks for case in own}) > 1]
 

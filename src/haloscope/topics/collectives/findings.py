@@ -11,6 +11,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.layout import PROCESSES
 from haloscope.quantities import listed
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings, varying
@@ -42,7 +43,7 @@ def collectives(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
     and leaps.
     """
     for part in parts(cases):
-        many = max(part.cases, key=lambda case: (case.ranks, case.number("nodes")))
+        many = max(part.cases, key=lambda case: (case.ranks, case.layout.nodes))
         yield from _by_size(many, context)
         for few, *_, most in ladders(part):
             yield from _by_ranks(few, most, context)
@@ -52,8 +53,8 @@ def collectives(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
 
 
 def _tops(part: Facet) -> list[MeasuredCase]:
-    nodes = [[c for c in part.cases if (c.number("nodes") > 1) == several] for several in (0, 1)]
-    return [max(own, key=lambda case: (case.ranks, case.number("nodes"))) for own in nodes if own]
+    nodes = [[c for c in part.cases if (c.layout.nodes > 1) == several] for several in (0, 1)]
+    return [max(own, key=lambda case: (case.ranks, case.layout.nodes)) for own in nodes if own]
 
 
 def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
@@ -104,11 +105,11 @@ def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterat
     """Yield growth at the smallest and the largest size, by the nearest law."""
     found = growth(few, many, context.seed)
     sizes = sorted({one.size_bytes for one in found if one.size_bytes})
-    nodes = many.number("nodes")
+    nodes = many.layout.nodes
     least: Settings = {"ranks": few.ranks}
     most: Settings = {"ranks": many.ranks}
     if nodes > 1:
-        least, most = {**least, "nodes": few.number("nodes")}, {**most, "nodes": nodes}
+        least, most = {**least, "nodes": few.layout.nodes}, {**most, "nodes": nodes}
     for at in sizes[:1] + sizes[1:][-1:]:
         by_law: dict[str, list[Estimate]] = {}
         names: dict[str, list[str]] = {}
@@ -130,7 +131,7 @@ def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterat
             )
         yield made(
             context, [few, many], "Collectives, growth with processes", FindingShape.TREND, grown,
-            topic="collectives", metric=OPERATION, but=("nodes", "ppn", "sizes"),
+            topic="collectives", metric=OPERATION, but=(*PROCESSES, "sizes"),
         )  # fmt: skip
 
 

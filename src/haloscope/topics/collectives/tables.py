@@ -58,7 +58,7 @@ def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context
         "nearest to: constant, log₂ p, or p, over the whole interval. A dash: too few "
         "processes to distinguish them."
     )
-    first, last = (case.number("nodes") for case in (few, many))
+    first, last = (case.layout.nodes for case in (few, many))
     where = f"from {few.ranks} to {many.processes} on one node"
     if last > 1:
         where = f"from {few.processes} on {count(first, 'node')} to {many.ranks} on {last}"

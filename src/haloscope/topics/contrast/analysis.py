@@ -49,7 +49,7 @@ class Ways:
 
     def matters(self, case: MeasuredCase) -> bool:
         """Return whether a case is of the kernel and large enough for the setting to matter."""
-        a_node = case.number("ppn") * case.number("threads")
+        a_node = case.layout.cores_of_a_node
         there = a_node if self.of_threads else case.ranks
         return case.kernel == self.kernel and there >= self.least
 

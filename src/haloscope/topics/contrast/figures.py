@@ -9,6 +9,7 @@ from dataclasses import replace
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
+from haloscope.layout import CORES
 from haloscope.quantities import number, within
 from haloscope.study.settings import common, describe, varying
 from haloscope.topics.common.figure import (
@@ -26,7 +27,7 @@ from haloscope.topics.common.figure import (
 from haloscope.topics.contrast.analysis import EXCHANGES, FACES, TRANSPOSES, Ways, groups
 
 _COLOURS = 8
-_SIZE = ("nodes", "ppn", "threads", "places")
+_SIZE = (*CORES, "places")
 
 
 def exchange_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

@@ -20,6 +20,7 @@ from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.fits import exchanges, message_models
 from haloscope.analysis.sweeps import capacities
 from haloscope.analysis.validation.published import Library
+from haloscope.layout import PROCESSES
 from haloscope.models import jacobi
 from haloscope.models.jacobi import Detailed, Extents, JacobiModel, JacobiSweep, Textbook
 from haloscope.models.model import Model
@@ -30,7 +31,7 @@ from haloscope.topics.phases.analysis import shares
 if TYPE_CHECKING:
     from haloscope.papers.tables import PaperTable, PublishedValue
 
-AXES = ("nodes", "ppn", "topology")
+AXES = (*PROCESSES, "topology")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ def swept_of(case: MeasuredCase) -> JacobiCase:
     sweep = JacobiSweep(
         (-(-size[0] // grid[0]), -(-size[1] // grid[1]), -(-size[2] // grid[2])),
         grid,
-        case.number("nodes"),
+        case.layout.nodes,
         value_bytes(case),
         int(case.result("depth")),
         case.settings["overlap"] == "yes",
@@ -141,7 +142,7 @@ def memory_bounds(
         if triad is None:
             continue
         one = swept_of(case)
-        if in_cache(case, machine) or case.number("nodes") > 1:
+        if in_cache(case, machine) or case.layout.nodes > 1:
             continue
         allowed = triad.moved.value / _of_point(case, "bytes")
         parts = measured_parts(one)
@@ -243,7 +244,7 @@ def _pingpong(among: Sequence[MeasuredCase], nodes: int, bind: object) -> Measur
     able = [
         case
         for case in among
-        if exchanges(case) and case.number("nodes") == nodes and message_models(case)
+        if exchanges(case) and case.layout.nodes == nodes and message_models(case)
     ]
     alike = [case for case in able if case.settings.get("bind") == bind]
     return next(iter(alike or able), None)

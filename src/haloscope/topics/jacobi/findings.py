@@ -9,6 +9,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
+from haloscope.layout import PROCESSES
 from haloscope.topics.common.making import made
 from haloscope.topics.jacobi.analysis import (
     JacobiCase,
@@ -48,7 +49,7 @@ def model(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         metric=RATE,
         of=len(known),
         caveats=[Caveat.IN_SAMPLE] * all(case.simulated for case in swept),
-        but=("nodes", "ppn", "topology"),
+        but=(*PROCESSES, "topology"),
     )
 
 
@@ -107,7 +108,7 @@ def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
             metric=RATE,
             bound="memory bandwidth (triad)",
             caveats=[Caveat.PARTLY_CACHED] * any(one.share > 1 for one in ends),
-            but=("nodes", "ppn", "variant", "topology"),
+            but=(*PROCESSES, "variant", "topology"),
         )
         if updating:
             yield made(
@@ -120,5 +121,5 @@ def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
                     Claim({"name": "ghosts and waiting"}, share=1 - min(updating)),
                 ],
                 topic="jacobi",
-                but=("nodes", "ppn", "variant", "topology"),
+                but=(*PROCESSES, "variant", "topology"),
             )

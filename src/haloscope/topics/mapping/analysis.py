@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.validation.published import Library, source
+from haloscope.layout import PROCESSES
 from haloscope.quantities import count, size
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import SIZES
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 PATTERNS = ("concentrated", "intermediate", "distributed")
 """The fewest, more, and the most nodes of a study, as named in the task-mapping paper."""
 
-AXES = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "n", "L", "size", "copies", SIZES)
+AXES = (*PROCESSES, "tasks", "mapping", "mapping_seed", "n", "L", "size", "copies", SIZES)
 """Settings that may differ within one comparison: places of tasks, and sizes that grow
 with them.
 """
@@ -149,7 +150,7 @@ def _load(case: MeasuredCase) -> float | None:
 
 def _of_one_load(part: Facet) -> list[Facet]:
     """Divide parts by the data per task, if the same tasks in the same places have several."""
-    places = {(c.ranks, c.number("nodes"), mapping_of(c)) for c in part.cases}
+    places = {(c.ranks, c.layout.nodes, mapping_of(c)) for c in part.cases}
     if len(places) == len(part.cases):
         return [part]
     by_load: dict[float | None, list[MeasuredCase]] = {}
@@ -181,17 +182,17 @@ def _of(cases: Sequence[MeasuredCase]) -> list[Spread]:
     found = []
     for tasks in sorted({case.ranks for case in cases}):
         own = [case for case in cases if case.ranks == tasks]
-        own.sort(key=lambda case: case.number("nodes"))
+        own.sort(key=lambda case: case.layout.nodes)
         for name in dict.fromkeys(map(mapping_of, own)):
-            those = (c for c in own if c.number("nodes") == 1 or mapping_of(c) == name)
-            found.append(Spread(tasks, name, {case.number("nodes"): case for case in those}))
+            those = (c for c in own if c.layout.nodes == 1 or mapping_of(c) == name)
+            found.append(Spread(tasks, name, {case.layout.nodes: case for case in those}))
     return found
 
 
 def pattern_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     """Return the pattern of a case among cases with the same number of tasks: one of PATTERNS."""
-    nodes = [one.number("nodes") for one in among]
-    own = case.number("nodes")
+    nodes = [one.layout.nodes for one in among]
+    own = case.layout.nodes
     return PATTERNS[0 if own == min(nodes) else 2 if own == max(nodes) else 1]
 
 

@@ -14,6 +14,7 @@ from haloscope.analysis.comparison import contrasts, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.layout import PROCESSES
 from haloscope.quantities import number, size
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, around_one, counts
@@ -83,9 +84,9 @@ def _map(part: Facet, seed: int) -> Map:
 
 def _choice(own: Sequence[MeasuredCase], seed: int) -> Choice | None:
     """Return the choice; None if all cases use the same number of nodes."""
-    fewest = min(case.number("nodes") for case in own)
-    packed = min((c for c in own if c.number("nodes") == fewest), key=lambda case: case.time_s)
-    more = [case for case in own if case.number("nodes") > fewest]
+    fewest = min(case.layout.nodes for case in own)
+    packed = min((c for c in own if c.layout.nodes == fewest), key=lambda case: case.time_s)
+    more = [case for case in own if case.layout.nodes > fewest]
     if not more:
         return None
     spread = min(more, key=lambda case: case.time_s)
@@ -140,7 +141,7 @@ def _cells(one: Choice, notebook: Notebook) -> list[Cell]:
     """Return the faster alternative and its ratio; for programs both times and the cost of
     spreading.
     """
-    few, many = one.packed.number("nodes"), one.spread.number("nodes")
+    few, many = one.packed.layout.nodes, one.spread.layout.nodes
     factor = number(max(one.ratio, 1 / one.ratio))
     cost = many / few / one.ratio
     nodes = f"{few} or {many} nodes"
@@ -234,7 +235,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
             topic="mapping",
             metric=Metric("time of a step"),
             of=len(one.choices),
-            but=("nodes", "ppn", "tasks", "mapping", "mapping_seed", "topology", "threads"),
+            but=(*PROCESSES, "tasks", "mapping", "mapping_seed", "topology", "threads"),
         )
 
 

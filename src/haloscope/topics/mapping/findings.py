@@ -14,6 +14,7 @@ from haloscope.analysis.races import Race, front, races
 from haloscope.analysis.validation.published import Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.layout import PROCESSES
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 from haloscope.topics.common.making import made, node_hours, winners
@@ -29,7 +30,7 @@ from haloscope.topics.mapping.analysis import (
 )
 
 ITSELF = "lammps_rhodo"
-_BUT = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "topology")
+_BUT = (*PROCESSES, "tasks", "mapping", "mapping_seed", "topology")
 STEP = Metric("time of a step")
 
 
@@ -39,7 +40,7 @@ def mappings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
         timed = [case for case in part.cases if case.time]
         by_tasks = _by_nodes(part.cases, context)
         if by_tasks:
-            several = any(case.number("ppn") > 1 for case in part.cases)
+            several = any(case.layout.ppn > 1 for case in part.cases)
             close = several and part.settings.get("bind") == "close"
             yield made(
                 context,
@@ -80,8 +81,8 @@ def _by_nodes(cases: Sequence[MeasuredCase], context: Context) -> dict[int, _Rac
     for tasks in sorted({case.ranks for case in timed}):
         own = [case for case in timed if case.ranks == tasks]
         best = [
-            min((c for c in own if c.number("nodes") == nodes), key=lambda case: case.time_s)
-            for nodes in sorted({case.number("nodes") for case in own})
+            min((c for c in own if c.layout.nodes == nodes), key=lambda case: case.time_s)
+            for nodes in sorted({case.layout.nodes for case in own})
         ]
         fields[float(tasks)] = {case: step(case) for case in best}
     return {
@@ -130,13 +131,13 @@ def _patterns(by_tasks: Mapping[int, _Raced]) -> list[Claim]:
 
 
 def _pattern(name: str, cases: Sequence[MeasuredCase]) -> Settings:
-    nodes = {case.number("nodes") for case in cases}
+    nodes = {case.layout.nodes for case in cases}
     return {"pattern": name, **({"nodes": nodes.pop()} if len(nodes) == 1 else {})}
 
 
 def _loser(race: Race[MeasuredCase]) -> MeasuredCase:
     """Return the case on the fewest nodes or, if that is the fastest, the one on the most."""
-    every = sorted((race.best, *race.against), key=lambda case: case.number("nodes"))
+    every = sorted((race.best, *race.against), key=lambda case: case.layout.nodes)
     return every[-1] if race.best is every[0] else every[0]
 
 
@@ -177,9 +178,9 @@ def _published(
 
 
 def _ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    places = sorted({(case.ranks, case.number("nodes")) for case in cases})
+    places = sorted({(case.ranks, case.layout.nodes) for case in cases})
     fields = {
-        float(index): {c: step(c) for c in cases if (c.ranks, c.number("nodes")) == place}
+        float(index): {c: step(c) for c in cases if (c.ranks, c.layout.nodes) == place}
         for index, place in enumerate(places)
     }
     found = races(fields, context.seed)
@@ -202,7 +203,7 @@ def _front(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     """Yield time against node-hours for the most tasks whose fastest layout is not the cheapest."""
     by_tasks = {case.ranks: [one for one in cases if one.ranks == case.ranks] for case in cases}
     fronts = {
-        tasks: front(own, lambda case: case.time_s, lambda case: case.time_s * case.number("nodes"))
+        tasks: front(own, lambda case: case.time_s, lambda case: case.time_s * case.layout.nodes)
         for tasks, own in by_tasks.items()
     }
     tasks = max((tasks for tasks, best in fronts.items() if len(best) > 1), default=None)
@@ -211,7 +212,7 @@ def _front(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     several = len({mapping_of(case) for case in by_tasks[tasks] if case.on_nodes}) > 1
     parts = [
         Claim(
-            {"nodes": case.number("nodes")}
+            {"nodes": case.layout.nodes}
             | ({"name": mapping_of(case)} if several and case.on_nodes else {}),
             estimate=case.time,
             node_s=case.node_time.value if case.node_time else None,
@@ -239,7 +240,7 @@ def weak(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         reference: Settings = {"tasks": scaling.reference.ranks, "nodes": 1}
         parts = [
             Claim(
-                {"pattern": pattern, "tasks": case.ranks, "nodes": case.number("nodes")},
+                {"pattern": pattern, "tasks": case.ranks, "nodes": case.layout.nodes},
                 reference,
                 ratio=Ratio.of(ratio.rate(1.0)),
             )

@@ -45,7 +45,7 @@ def _is(case: MeasuredCase, said: Mapping[str, PublishedValue], cluster: str) ->
     return (
         case.kernel in PROGRAMS[str(said["kernel"])]
         and case.ranks == said["ranks"]
-        and nodes in (None, case.number("nodes"))
+        and nodes in (None, case.layout.nodes)
         and case.settings.get("mapping") == "block"
     )
 

@@ -200,7 +200,7 @@ def _of_tasks(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
     return [
         case
         for case in cases
-        if case.number("nodes") == 1 and case.settings.get("tasks") and case.time
+        if case.layout.nodes == 1 and case.settings.get("tasks") and case.time
     ]
 
 
@@ -308,7 +308,7 @@ def _on_one_node(cases: Sequence[MeasuredCase], kernel: str, tasks: int) -> list
     return [
         case
         for case in cases
-        if case.kernel == kernel and case.ranks == tasks and case.number("nodes") == 1 and case.time
+        if case.kernel == kernel and case.ranks == tasks and case.layout.nodes == 1 and case.time
     ]
 
 

@@ -69,4 +69,4 @@ def _case(
         return (missing(), missing(), missing())
     ratio = scaling.over_reference(case, seed)
     over = notebook.estimate(ratio, case, ((1.0, "×"),)) if ratio else missing()
-    return (plain(case.number("nodes")), notebook.time(case), over)
+    return (plain(case.layout.nodes), notebook.time(case), over)

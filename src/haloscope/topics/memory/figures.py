@@ -9,6 +9,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import facets
 from haloscope.analysis.sweeps import Swept, capacities, sweep
+from haloscope.layout import CORES
 from haloscope.quantities import count, rate, size
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks
 
@@ -17,7 +18,7 @@ def stream_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figu
     """Memory bandwidth by working set, with cache sizes."""
     own = [case for case in cases if case.kernel == "stream" and sweep(case)]
     found = []
-    for part in facets(own, ("nodes", "ppn", "threads")):
+    for part in facets(own, CORES):
         known = {point.operation for case in part.cases for point in sweep(case)}
         operation = "triad" if "triad" in known else min(str(name) for name in known)
         chosen = {case: _by_size(case, operation) for case in part.cases}
@@ -71,6 +72,6 @@ def _stream_figure(
 
 
 def _cores_label(case: MeasuredCase) -> str:
-    threads = case.number("threads")
+    threads = case.layout.threads
     cores = count(case.cores, "core")
     return cores if threads == 1 else f"{cores} ({case.ranks} × {threads} threads)"

@@ -18,6 +18,7 @@ from haloscope.findings.finding import (
     Metric,
     Ratio,
 )
+from haloscope.layout import CORES
 from haloscope.topics.common.making import made, needed_of, verdict_of
 from haloscope.topics.memory.analysis import Triad, memory_triads, uses
 
@@ -50,7 +51,7 @@ def bandwidth(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
         parts,
         topic="memory",
         metric=BANDWIDTH,
-        but=("nodes", "ppn", "threads"),
+        but=CORES,
     )
 
 
@@ -68,11 +69,11 @@ def _seconds_per_byte(triad: Triad) -> Measure:
 def regions(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield the cost of a parallel region with the fewest and with the most threads."""
     own = [case for case in cases if case.kernel == "parallel_region" and case.launches]
-    own.sort(key=lambda case: case.number("threads"))
+    own.sort(key=lambda case: case.layout.threads)
     ends = list(dict.fromkeys((*own[:1], *own[-1:])))
     parts = [
         Claim(
-            {"threads": case.number("threads")},
+            {"threads": case.layout.threads},
             estimate=case.estimate(case.sample(lambda record: record.result["region_s"])),
         )
         for case in ends
@@ -124,7 +125,7 @@ def solver(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
             topic="memory",
             metric=BANDWIDTH,
             bound="STREAM triad",
-            but=("nodes", "ppn", "threads", "n", "variant"),
+            but=(*CORES, "n", "variant"),
             caveats=[Caveat.PARTLY_CACHED] if served else [],
             near=[],
         )

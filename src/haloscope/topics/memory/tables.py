@@ -9,6 +9,7 @@ from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import Swept, level_of, sweep
+from haloscope.layout import CORES
 from haloscope.quantities import BYTES_PER_SECOND, SECONDS, count, number, percent, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
@@ -23,7 +24,7 @@ def stream_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table
     One table for every combination of settings but the cores.
     """
     own = [case for case in cases if case.kernel == "stream"]
-    return [_table(part, context) for part in facets(own, ("nodes", "ppn", "threads"))]
+    return [_table(part, context) for part in facets(own, CORES)]
 
 
 def _table(part: Facet, context: Context) -> Table:
@@ -81,7 +82,7 @@ def _rows(
 
 
 def _cores(case: MeasuredCase) -> str:
-    threads = case.number("threads")
+    threads = case.layout.threads
     return f"{case.cores}" if threads == 1 else f"{case.cores} ({case.ranks} × {threads} threads)"
 
 

@@ -13,6 +13,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets, facets_of_kernels
 from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.layout import PROCESSES
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
 from haloscope.models.piecewise_hockney import PiecewiseHockney
@@ -213,7 +214,7 @@ def _drawn(name: str, model: Model) -> Iterator[Curve]:
 def transports_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """Bandwidth by message size, one panel per library and one curve per transport (Figs. 3-5)."""
     own = [case for case in cases if exchanges(case) and len(sweep(case)) > 1]
-    over = ("toolchain", "transport", "placement", "nodes", "ppn", "places")
+    over = ("toolchain", "transport", "placement", *PROCESSES, "places")
     return [_transport_figure(part, context) for part in facets(own, over) if len(part.cases) > 1]
 
 

@@ -13,6 +13,7 @@ from haloscope.analysis.facets import Facet, facets, facets_of_kernels
 from haloscope.analysis.fits import bandwidth_curve, exchanges, message_models, unfitted
 from haloscope.analysis.races import Race
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.layout import PROCESSES
 from haloscope.models.curve import BandwidthCurve
 from haloscope.models.model import FittedParameter, Model
 from haloscope.quantities import (
@@ -204,7 +205,7 @@ def _valued(
     return name, notebook.estimate(parameter.estimate, case, scale)
 
 
-PLACES = ("placement", "nodes", "ppn", "places")
+PLACES = ("placement", *PROCESSES, "places")
 SIZES = (8, 1 << 10, 1 << 16, 1 << 20)
 """SIZES are the displayed sizes, one for each way in which messages are sent."""
 

@@ -10,6 +10,7 @@ from typing import Any
 from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets, facets_by_kernel
+from haloscope.layout import PROCESSES
 from haloscope.quantities import SECONDS, count, listed, number, seconds, size, unit_of
 from haloscope.topics.common.figure import Bar, Bars, Figure, Gantt
 from haloscope.topics.common.words import shares_between
@@ -35,9 +36,9 @@ def phases_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figu
 
 def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
     kept = []
-    for part in facets(cases, ("nodes", "ppn")):
-        most = max(case.number("ppn") for case in part.cases)
-        kept += [c for c in part.cases if c.number("nodes") == 1 or c.number("ppn") == most]
+    for part in facets(cases, PROCESSES):
+        most = max(case.layout.ppn for case in part.cases)
+        kept += [c for c in part.cases if c.layout.nodes == 1 or c.layout.ppn == most]
     return kept
 
 

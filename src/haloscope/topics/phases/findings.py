@@ -23,7 +23,7 @@ def heat(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     own = [case for case in cases if case.kernel == "fe_heat" and case.launches and shares(case)]
     if not own:
         return
-    most = max(own, key=lambda case: (case.ranks, case.number("nodes")))
+    most = max(own, key=lambda case: (case.ranks, case.layout.nodes))
     for case in own:
         alike = (case.ranks, case.cores, case.settings["nodes"])
         if alike == (most.ranks, most.cores, most.settings["nodes"]):
@@ -36,7 +36,7 @@ def sections(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     for kernel in dict.fromkeys(case.kernel for case in own):
         ordered = sorted(
             (case for case in own if case.kernel == kernel),
-            key=lambda case: (case.ranks, case.number("nodes")),
+            key=lambda case: (case.ranks, case.layout.nodes),
         )
         most = next(case for case in ordered if case.ranks == ordered[-1].ranks)
         for case in dict.fromkeys((ordered[0], most)):

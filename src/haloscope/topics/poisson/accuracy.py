@@ -12,6 +12,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.validation.published import TOLERANCE, Library, Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
+from haloscope.layout import PROCESSES
 from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
@@ -43,7 +44,7 @@ def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     yield made(
         context, own, "Error ratio between a mesh and one twice as fine (second order: about 4)",
         FindingShape.VALUE, parts, topic="convergence", metric=Metric("ratio of errors", "", ""),
-        but=("n", "variant", "nodes", "ppn"), near=[],
+        but=("n", "variant", *PROCESSES), near=[],
     )  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
                 Claim({"name": "iteration counts"}, share=worst["iterations"]),
             ],
             topic="convergence",
-            but=("n", "variant", "nodes", "ppn"),
+            but=("n", "variant", *PROCESSES),
             near=[],
         )
 

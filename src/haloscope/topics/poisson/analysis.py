@@ -10,9 +10,10 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Measure
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.races import Race, races
+from haloscope.layout import PROCESSES
 from haloscope.stats.estimates import Estimate
 
-AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")
+AXES = (*PROCESSES, "variant", "s", "reorthogonalise", "iterations")
 """Settings in which the cases of one figure differ: two are those of s-step, the last is the
 counted one.
 """
@@ -80,5 +81,5 @@ def by_ranks(cases: Sequence[MeasuredCase], seed: int) -> list[tuple[Paces, list
 
 
 def _of_one_layout(found: Paces) -> bool:
-    layouts = {(case.ranks, case.number("nodes")) for case in found.part.cases}
+    layouts = {(case.ranks, case.layout.nodes) for case in found.part.cases}
     return len(layouts) == len(found.by_ranks)

@@ -15,6 +15,7 @@ from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.validation.published import comparable, other_variant, shown
+from haloscope.layout import PROCESSES
 from haloscope.quantities import listed, number, printed_seconds
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
@@ -252,13 +253,13 @@ def _own_rows(
 ) -> Iterator[tuple[Cell, ...]]:
     for variant in dict.fromkeys(str(case.settings["variant"]) for case in ours):
         cases = [case for case in ours if case.settings["variant"] == variant]
-        for part in facets(cases, ("n", "nodes", "ppn")):
+        for part in facets(cases, ("n", *PROCESSES)):
             name = (_machine(part.cases), variant if others else "", part.label)
             yield _own_row(", ".join(text for text in name if text), part, form, notebook)
 
 
 def _own_row(name: str, part: Facet, form: _Form, notebook: Notebook) -> tuple[Cell, ...]:
-    at = {(case.number("nodes"), case.number("ppn")): case for case in part.cases}
+    at = {(case.layout.nodes, case.layout.ppn): case for case in part.cases}
     most = max(values(part.cases, "ppn"))
     serial = at.get((1, 1))
 

@@ -16,7 +16,7 @@ from haloscope.analysis.validation.published import WALL_TIMES
 from haloscope.analysis.validation.trust import preferred
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
-from haloscope.layout import LAYOUT
+from haloscope.layout import CORES, LAYOUT, PROCESSES
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import made, needed_of, node_hours, verdict_of, winners
 from haloscope.topics.memory.analysis import VECTORS, swept_bytes
@@ -82,7 +82,7 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
             topic="scaling",
             metric=SOLVE if converged(top) else ITERATION,
             caveats=efficiency_caveats(base, share, _levels(base, top, context)),
-            but=("nodes", "ppn", "threads"),
+            but=CORES,
         )
 
 
@@ -123,7 +123,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     by_key: dict[tuple[int, ...], list[MeasuredCase]] = {}
     for index, part in enumerate(facets(solved, (*LAYOUT, "n"))):
         for case in part.cases:
-            key = (case.number("n"), *_cores(case), -case.number("nodes"), -index)
+            key = (case.number("n"), *_cores(case), -case.layout.nodes, -index)
             by_key.setdefault(key, []).append(case)
     several = {key: own for key, own in by_key.items() if differ_in_layout(own)}
     if not several:
@@ -206,7 +206,7 @@ def _best_per_node(fields: _Fields, least: int, context: Context) -> Iterator[Fi
             metric=SOLVE,
             axis="nodes",
             points=sorted(own),
-            but=("nodes", "ppn"),
+            but=PROCESSES,
             near=[fields[top][found[top].best]] if n == top[0] else [],
         )
 
@@ -236,7 +236,7 @@ def turns(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             metric=SOLVE,
             axis="n",
             points=sorted(every),
-            but=("n", "nodes", "ppn"),
+            but=("n", *PROCESSES),
             near=[],
         )
         yield from _published_best("Fastest number of processes", "ranks", "n", every, context)
@@ -274,7 +274,7 @@ def _published_best(
         )
         for first, at in groups.items()
     ]
-    but = ("n", "nodes", "ppn") if axis == "n" else ("nodes", "ppn")
+    but = ("n", *PROCESSES) if axis == "n" else PROCESSES
     finding = made(
         context, known, f"{question}, published: {'; '.join(sorted(sources))}", FindingShape.BEST,
         parts, topic="walltime" if axis == "nodes" else "scaling", metric=SOLVE, axis=axis,
@@ -287,11 +287,9 @@ _Fields = Mapping[tuple[int, int], Mapping[int, MeasuredCase]]
 
 
 def _by_exchange(cases: Sequence[MeasuredCase]) -> list[_Fields]:
-    solved = [
-        case for case in preferred(solves(cases)) if case.time and case.number("threads") == 1
-    ]
+    solved = [case for case in preferred(solves(cases)) if case.time and case.layout.threads == 1]
     chosen: dict[object, _Fields] = {}
-    for part in facets(solved, ("n", "nodes", "ppn")):
+    for part in facets(solved, ("n", *PROCESSES)):
         fields, exchange = _fields(part), part.cases[0].settings.get("exchange")
         if len({nodes for _, nodes in fields}) < SEVERAL:
             continue
@@ -302,9 +300,9 @@ def _by_exchange(cases: Sequence[MeasuredCase]) -> list[_Fields]:
 
 def _fields(part: Facet) -> dict[tuple[int, int], dict[int, MeasuredCase]]:
     found: dict[tuple[int, int], dict[int, MeasuredCase]] = {}
-    for case in sorted(part.cases, key=lambda case: case.number("ppn")):
-        key = (case.number("n"), case.number("nodes"))
-        found.setdefault(key, {})[case.number("ppn")] = case
+    for case in sorted(part.cases, key=lambda case: case.layout.ppn):
+        key = (case.number("n"), case.layout.nodes)
+        found.setdefault(key, {})[case.layout.ppn] = case
     return {key: field for key, field in sorted(found.items()) if len(field) > 1}
 
 
@@ -331,7 +329,7 @@ def variants_by_ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterat
             metric=ITERATION,
             axis="ranks",
             points=[int(race.at) for race in run],
-            but=("nodes", "ppn", "variant", "s", "reorthogonalise"),
+            but=(*PROCESSES, "variant", "s", "reorthogonalise"),
         )
         yield from _communicating(found, context)
 

@@ -30,7 +30,7 @@ def overlay_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
     own = [
         case
         for case in cases
-        if case.kernel == KERNEL and converged(case) and case.time and case.number("threads") == 1
+        if case.kernel == KERNEL and converged(case) and case.time and case.layout.threads == 1
     ]
     programs = dict.fromkeys((case.settings["variant"], case.settings["exchange"]) for case in own)
     found: list[Figure] = []

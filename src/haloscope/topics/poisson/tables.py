@@ -16,6 +16,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.races import Race
 from haloscope.analysis.validation.published import WALL_TIMES, Library, Reference
+from haloscope.layout import CORES, PROCESSES
 from haloscope.quantities import MISSING, PER_SECOND, count, number, scientific, signed, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
@@ -145,7 +146,7 @@ def _observed(
 def memory_by_ranks_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Memory use by number of processes, compared with the memory of the vectors alone."""
     solved = [case for case in cases if case.kernel == "poisson_cg" and not case.simulated]
-    parts = facets([case for case in solved if case.launches], ("n", "nodes", "ppn", "threads"))
+    parts = facets([case for case in solved if case.launches], ("n", *CORES))
     return [_memory_table(part, context) for part in parts]
 
 
@@ -237,7 +238,7 @@ def _fastest(race: Race[str] | None) -> tuple[Cell, Cell]:
 def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Wall time by nodes (columns) and processes per node (rows), one grid per mesh."""
     solves = [case for case in cases if case.kernel == "poisson_cg"]
-    parts = facets(solves, ("n", "nodes", "ppn"))
+    parts = facets(solves, ("n", *PROCESSES))
     grids = []
     for part in parts:
         for n in values(part.cases, "n"):
@@ -256,7 +257,7 @@ def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> lis
 def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Wall time by nodes (columns) and processes and threads per node (rows), one grid per mesh."""
     solves = [case for case in cases if case.kernel == "poisson_cg"]
-    parts = facets(solves, ("n", "nodes", "ppn", "threads"))
+    parts = facets(solves, ("n", *CORES))
     stub = (
         Column("ppn", "processes", "per node", "left"),
         Column("threads", "threads each", "per node", "left"),
@@ -282,7 +283,7 @@ def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
 
 
 def _cores(case: MeasuredCase) -> int:
-    return case.number("ppn") * case.number("threads")
+    return case.layout.cores_of_a_node
 
 
 def _grid(
@@ -295,7 +296,7 @@ def _grid(
     context: Context,
 ) -> Table:
     """Return wall times by nodes, one row per number of processes per node. heads: row names."""
-    at = {(case.number("ppn"), case.number("nodes")): case for case in own}
+    at = {(case.layout.ppn, case.layout.nodes): case for case in own}
     notebook = Notebook(own, context.all_cases)
     nodes = values(own, "nodes")
 

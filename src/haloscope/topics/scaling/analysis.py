@@ -15,6 +15,7 @@ from functools import lru_cache
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.comparison import Contrast, band_of, contrasts, step
 from haloscope.analysis.facets import Facet, facets, facets_of_kernels
+from haloscope.layout import PROCESSES
 from haloscope.models import scaling_law
 from haloscope.models.intervals import Intervals
 from haloscope.models.scaling_law import ScalingLaw
@@ -38,7 +39,7 @@ class Ladder:
     @property
     def own(self) -> Mapping[int, MeasuredCase]:
         """Return by p the cases with this number of processes per node."""
-        return {p: case for p, case in self.steps.items() if case.number("ppn") == self.ppn}
+        return {p: case for p, case in self.steps.items() if case.layout.ppn == self.ppn}
 
     @property
     def base(self) -> MeasuredCase | None:
@@ -94,14 +95,14 @@ def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
     sized = [case for case in cases if isinstance(case.settings.get("n"), int)]
     alone = [case for case in sized if case.ranks == 1]
     found = [
-        *(_by_processes(part) for part in facets_of_kernels(sized, ("n", "nodes", "ppn"))),
+        *(_by_processes(part) for part in facets_of_kernels(sized, ("n", *PROCESSES))),
         *(_by_threads(part) for part in facets_of_kernels(alone, ("n", "threads"))),
     ]
     return [one for one in found if any(len(ladder.steps) > 1 for ladder in one.ladders)]
 
 
 def _by_processes(part: Facet) -> Scaling:
-    several = [case for case in part.cases if case.number("nodes") > 1]
+    several = [case for case in part.cases if case.layout.nodes > 1]
     p = "processes"
     if any(case.cores != case.ranks for case in part.cases):
         p = next((case.counted for case in part.cases if case.shares_cores), "cores")
@@ -128,8 +129,8 @@ def _ladder(cases: Sequence[MeasuredCase], n: int, ppn: int | None) -> Ladder:
 
 def _is_of(case: MeasuredCase, ppn: int) -> bool:
     """Return whether a case has this number of processes per node, or fewer on one node."""
-    there = case.number("ppn")
-    return there == ppn or (there < ppn and case.number("nodes") == 1)
+    there = case.layout.ppn
+    return there == ppn or (there < ppn and case.layout.nodes == 1)
 
 
 def cores_beside(case: MeasuredCase, other: MeasuredCase) -> Settings:

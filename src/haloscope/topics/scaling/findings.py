@@ -12,7 +12,7 @@ from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import sweep
 from haloscope.analysis.validation.bands import PROBLEM
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
-from haloscope.layout import LAYOUT
+from haloscope.layout import CORES, LAYOUT
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings, varying
 from haloscope.topics.common.making import (
@@ -58,7 +58,6 @@ def section_of(case: MeasuredCase) -> str:
     return _SECTIONS.get(case.kernel, "summary")
 
 
-_AXES = ("nodes", "ppn", "threads")
 TIED = (NO_DIFFERENCE, "equal")
 
 
@@ -67,7 +66,7 @@ def strong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     for own in of_kernels(cases):
         ladders = [
             ladder
-            for part in facets([case for case in own if not case.shares_cores], (*_AXES, *GRIDS))
+            for part in facets([case for case in own if not case.shares_cores], (*CORES, *GRIDS))
             if len(ladder := _ladder(part)) > 1
         ]
         if ladders:
@@ -111,7 +110,7 @@ def _speedup(ladder: Sequence[MeasuredCase], context: Context) -> Finding:
         [_claim(case, base, context) for case in dict.fromkeys((fastest, top))],
         topic=section_of(base),
         metric=Metric("time of a step"),
-        but=(*_AXES, *GRIDS),
+        but=(*CORES, *GRIDS),
         near=[base, fastest, top],
     )
 
@@ -137,7 +136,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
         by_cores: dict[tuple[int, int, int], list[MeasuredCase]] = {}
         for index, part in enumerate(facets(own, (*LAYOUT, *GRIDS))):
             for case in part.cases:
-                key = (case.cores, case.number("nodes"), index)
+                key = (case.cores, case.layout.nodes, index)
                 by_cores.setdefault(key, []).append(case)
         several = [
             (*key[:2], min(case.time_s for case in group), group)

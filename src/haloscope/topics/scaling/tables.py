@@ -79,7 +79,7 @@ def _over_nodes(key: str, title: str, make: _MakeCell, scaling: Scaling, context
     nodes = values(shown, "nodes")
 
     def row(one: Ladder) -> tuple[Cell, ...]:
-        on = {case.number("nodes"): case for case in one.own.values()}
+        on = {case.layout.nodes: case for case in one.own.values()}
         steps = (on.get(k) for k in nodes)
         cells = (make(one, case, notebook, context) if case else missing() for case in steps)
         return (label(str(one.n), one.n), label(str(one.ppn), one.ppn), *cells)
@@ -172,10 +172,10 @@ def _note_references(several: Sequence[Scaling], notebook: Notebook) -> None:
 
 def _note_exceptions(scaling: Scaling, notebook: Notebook) -> None:
     others = {
-        p: case.number("ppn")
+        p: case.layout.ppn
         for one in scaling.ladders
         for p, case in one.steps.items()
-        if one.ppn is not None and case.number("ppn") != one.ppn
+        if one.ppn is not None and case.layout.ppn != one.ppn
     }
     if others:
         words = [f"{own} for p = {p}" for p, own in sorted(others.items())]

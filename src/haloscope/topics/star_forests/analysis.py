@@ -13,6 +13,7 @@ from haloscope.analysis.facets import facets
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.analysis.validation.published import Library, Reference, source
+from haloscope.layout import PROCESSES
 from haloscope.papers.validated import WAYS_OF_A_DEVICE
 from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate
@@ -69,7 +70,7 @@ def memory_of(case: MeasuredCase) -> tuple[object, ...]:
 
 
 _CLUSTER = "summit"
-_ALIKE = ("nodes", "ppn", "placement", "bind", "toolchain", "transport", "clock")
+_ALIKE = (*PROCESSES, "placement", "bind", "toolchain", "transport", "clock")
 
 
 def beside_messages(

@@ -21,6 +21,7 @@ from haloscope.findings.finding import (
     Ratio,
     Verdict,
 )
+from haloscope.layout import PROCESSES
 from haloscope.models.split_phase import FARTHEST, SplitPhase
 from haloscope.papers.validated import WAYS_OF_A_DEVICE
 from haloscope.quantities import size as size_in_words
@@ -269,7 +270,7 @@ def grids(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield the halo exchange of each kind of grid, on the most processes, at the extreme n."""
     own = [case for case in cases if case.kernel == "sf_grid" and case.launches and case.ranks > 1]
     untimed = [case for case in own if split_phase_model(case) is None]
-    for part in facets(untimed, ("nodes", "ppn")):
+    for part in facets(untimed, PROCESSES):
         case = max(part.cases, key=lambda case: case.ranks)
         points = by_n(case)
         if len(points) < 2:

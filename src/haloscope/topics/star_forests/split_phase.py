@@ -179,7 +179,7 @@ def _network(case: MeasuredCase) -> tuple[object, ...]:
     between nodes.
     """
     keys = ("kernel", "toolchain", "transport", "clock")
-    return (*(case.settings.get(key) for key in keys), case.number("nodes") > 1)
+    return (*(case.settings.get(key) for key in keys), case.layout.nodes > 1)
 
 
 def _parameters(part: str, model: SplitPhase) -> str:

@@ -10,6 +10,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.analysis.validation.published import Library
+from haloscope.layout import PROCESSES
 from haloscope.quantities import SECONDS, printed_seconds, seconds, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
@@ -33,7 +34,7 @@ def sf_latency_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
     """One-way latencies of star forests by kernel (tables 2 and 3 of the report on Summit)."""
     own = [case for case in cases if case.kernel in KERNELS and case.launches]
     own = [case for case in own if case.settings.get("mode", "imb") == "imb"]
-    layouts = ("nodes", "ppn", "placement", "gpus_shared", "toolchain", "transport", "clock")
+    layouts = (*PROCESSES, "placement", "gpus_shared", "toolchain", "transport", "clock")
     parts: dict[tuple[object, ...], list[MeasuredCase]] = {}
     for case in own:
         where = tuple(case.settings.get(key) for key in (*layouts, *(["bind"] * case.on_gpus)))
