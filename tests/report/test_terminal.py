@@ -57,6 +57,17 @@ def test_names_of_cases_and_folders_are_wrapped_not_truncated(width: int) -> Non
     assert {"openmpi-5.0.11-", "before-the-firmware-"} <= {*text.split()}
 
 
+def test_notes_of_several_tables_are_printed_once() -> None:
+    (table,) = made.build("bandwidth", cases(quick()), Context(machine=MACHINE))
+    one, other = (replace(table, notes=("of both", f"of the {name}")) for name in ("one", "other"))
+    out = StringIO()
+
+    Console(file=out, width=80).print(tables([one, other]))
+
+    noted = [line.strip() for line in out.getvalue().splitlines() if line.startswith("- of")]
+    assert noted == ["- of the one", "- of the other", "- of both"]
+
+
 def test_columns_of_verdicts_name_the_second_folder() -> None:
     raws = [poisson(64), pingpong()]
     found = compare_cases(cases(raws), cases(raws), names=("before", "after"))

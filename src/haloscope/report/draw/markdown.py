@@ -13,7 +13,7 @@ from haloscope.report.draw.apart import apart
 from haloscope.report.draw.figures.panels import Drawing
 from haloscope.report.method import Facts
 from haloscope.report.section import Section
-from haloscope.topics.common.table import Cell, Table
+from haloscope.topics.common.table import Cell, Table, shared_notes
 
 
 def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
@@ -26,9 +26,12 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
 def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], path: Path) -> None:
     """Write lines and tables to a user's file. Raise UserError if it is not writable."""
     parts = [f"## {_inert(title)}", "", *(f"- {_plain(line)}" for line in lines)]
+    shared = shared_notes(tables)
     for table in tables:
         parts += ["", f"### {_inert(table.title)}", "", *pipes(table), ""]
-        parts += [f"- {_inert(note)}" for note in table.notes]
+        parts += [f"- {_inert(note)}" for note in table.notes if note not in shared]
+    if shared:
+        parts += ["", "### Notes", "", *(f"- {_inert(note)}" for note in shared)]
     try:
         path.write_text("\n".join(parts) + "\n", encoding="utf-8")
     except OSError as error:

@@ -18,7 +18,7 @@ from haloscope.findings.sentences import sentence
 from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
-from haloscope.topics.common.table import Cell, Table
+from haloscope.topics.common.table import Cell, Table, shared_notes
 
 _TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
 _WIDEST_NAME = 30
@@ -144,8 +144,11 @@ def everything(document: Document) -> RenderableType:
 
 
 def tables(chosen: Sequence[Table]) -> RenderableType:
-    """Return tables, one below the other, each with its notes."""
-    return Group(*(part for table in chosen for part in _table(table)))
+    """Return tables, one below the other, each with its own notes; then those that several have."""
+    shared = shared_notes(chosen)
+    below = (Text("Notes", style="bold"), *(_Item(note, "dim") for note in shared), Text())
+    parts = (part for table in chosen for part in _table(table, shared))
+    return Group(*parts, *(below if shared else ()))
 
 
 @dataclass(frozen=True)
@@ -167,10 +170,10 @@ class _Item:
             yield Text.assemble("  " if index else f"{self.mark} ", line)
 
 
-def _table(table: Table) -> Iterator[RenderableType]:
+def _table(table: Table, shared: Sequence[str]) -> Iterator[RenderableType]:
     yield Text(f"{table.title}  ({table.id})", style="bold")
     yield _Blocks(apart(table))
-    yield from (_Item(note, "dim") for note in table.notes)
+    yield from (_Item(note, "dim") for note in table.notes if note not in shared)
     yield Text()
 
 

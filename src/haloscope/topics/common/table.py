@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -101,6 +102,12 @@ def plain(value: CellValue, text: str | None = None) -> Cell:
 def missing(text: str = "–", warn: bool = False) -> Cell:
     """Return an empty cell with a word that gives the reason."""
     return Cell(None, text, tone="warning" if warn else "")
+
+
+def shared_notes(tables: Sequence[Table]) -> list[str]:
+    """Return the notes that several of the tables have, each once."""
+    having = Counter(note for table in tables for note in dict.fromkeys(table.notes))
+    return [note for note, number in having.items() if number > 1]
 
 
 def joined(tables: Sequence[Table]) -> Table:
