@@ -229,14 +229,10 @@ class Layout:
 
     def as_recorded(self) -> dict[str, Any]:
         """Return the layout for a record, without irrelevant values and those not requested."""
-        own = ("tasks", "allocation", "allocation_seed")
         said = {**vars(self), "thread_bind": thread_bind_of(vars(self))}
-        moot = ("thread_bind",) if said["thread_bind"] is None else ()
-        return {
-            key: v
-            for key, v in said.items()
-            if key not in moot and (key not in own or v != getattr(Layout, key))
-        }
+        unsaid = dict.fromkeys(("thread_bind", "tasks", "allocation_seed"))
+        unsaid["allocation"] = Layout.allocation
+        return {key: v for key, v in said.items() if key not in unsaid or v != unsaid[key]}
 
     @classmethod
     def recorded(cls, layout: Mapping[str, Any]) -> Self:

@@ -22,7 +22,7 @@ from haloscope.records.points import PointKey, point_key, size_unit
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
-from haloscope.study.settings import MODE, Setting, Settings, apart, describe, ranks_of
+from haloscope.study.settings import MODE, Setting, Settings, apart, describe
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
@@ -54,7 +54,7 @@ class MeasuredCase:
     @property
     def ranks(self) -> int:
         """Total number of MPI processes."""
-        return ranks_of(self.settings)
+        return self.layout.ranks
 
     @property
     def cores(self) -> int:
@@ -222,15 +222,13 @@ class MeasuredCase:
 
     @property
     def node_time(self) -> Estimate | None:
-        """Nodes times the time per step, in node-seconds; None if either is unknown."""
-        nodes = self.settings.get("nodes")
-        return self.time.times(nodes) if self.time and isinstance(nodes, int) else None
+        """Nodes times the time per step, in node-seconds; None if unknown."""
+        return self.time and self.time.times(self.layout.nodes)
 
     @property
     def on_nodes(self) -> bool:
         """Whether the case uses several nodes."""
-        nodes = self.settings.get("nodes")
-        return isinstance(nodes, int) and nodes > 1
+        return self.layout.nodes > 1
 
     @property
     def time_s(self) -> float:

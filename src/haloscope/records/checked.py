@@ -85,7 +85,7 @@ def _no_settings(raw: Mapping[str, Any]) -> str | None:
     if problem := _no_setting(raw):
         return problem
     layout = raw["layout"]
-    asked = _asked(layout)
+    asked = Layout.recorded(layout)
     if asked.problem:
         return f"layout.{asked.problem}"
     if layout["ranks"] != asked.ranks:
@@ -201,12 +201,8 @@ def _shortest(
 
 
 def _id(raw: Mapping[str, Any]) -> str:
-    asked, name = _asked(raw["layout"]), raw["toolchain"]["name"]
+    asked, name = Layout.recorded(raw["layout"]), raw["toolchain"]["name"]
     return identity(raw["kernel"], raw["params"], asked, name, raw.get("transport"))
-
-
-def _asked(layout: Mapping[str, Any]) -> Layout:
-    return Layout.recorded(layout)
 
 
 def invalid(detail: ErrorDetails) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TypeVar
 
@@ -32,23 +33,20 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
     mapped = {number: valid(mappings(axes, number)) for number in nodes}
     allocated = {number: valid(allocations(axes, number)) for number in nodes}
     found = [
-        Layout(
-            nodes=number,
-            ppn=ppn,
-            threads=threads,
+        replace(
+            shape,
             places=places,
             bind=bind,
             thread_bind=thread_bind,
             mapping=mapping,
             mapping_seed=seed,
-            tasks=tasks,
             allocation=allocation,
             allocation_seed=allocation_seed,
         )
-        for (number, ppn, threads, tasks), places, bind in product(shapes, axes.places, axes.bind)
-        for thread_bind in thread_binds(axes, bind, ppn, threads)
-        for mapping, seed in mapped[number]
-        for allocation, allocation_seed in allocated[number]
+        for shape, places, bind in product(shapes, axes.places, axes.bind)
+        for thread_bind in thread_binds(axes, bind, shape)
+        for mapping, seed in mapped[shape.nodes]
+        for allocation, allocation_seed in allocated[shape.nodes]
     ]
     _refuse([*problems, *(one.problem for one in found if one.problem)])
     return found
@@ -67,9 +65,7 @@ def placed(placement: str) -> Layout:
     return Layout(ppn=2, places=places, placement=placement)
 
 
-def _shapes(
-    axes: LayoutAxes, nodes: Sequence[int], cores: int
-) -> Iterator[tuple[int, int, int, int | None]]:
+def _shapes(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> Iterator[Layout]:
     few = [
         f"{count(tasks, 'task')} cannot occupy {count(n, 'node')}; give at least one task per node"
         for n, tasks in product(nodes, axes.tasks or ())
@@ -87,7 +83,7 @@ def _shapes(
             else:
                 shapes = [(shares(tasks, n)[0], threads) for _, threads in free(axes, cores)]
             for ppn, threads in shapes:
-                yield n, ppn, threads, tasks
+                yield Layout(n, ppn, threads, tasks=tasks)
 
 
 def free(axes: LayoutAxes, cores: int) -> list[tuple[int, int]]:
@@ -128,12 +124,12 @@ def _divisors(cores: int) -> str:
     return ", ".join(str(one) for one in range(1, cores + 1) if cores % one == 0)
 
 
-def thread_binds(axes: LayoutAxes, bind: str, ppn: int, threads: int) -> Sequence[str]:
+def thread_binds(axes: LayoutAxes, bind: str, shape: Layout) -> Sequence[str]:
     """Return each binding of threads; only one if all are equivalent.
 
     That is so for one thread, for unbound processes, and for several close processes per node.
     """
-    fixed = threads == 1 or bind == "none" or (bind == "close" and ppn > 1)
+    fixed = shape.threads == 1 or bind == "none" or (bind == "close" and shape.ppn > 1)
     return (Layout.thread_bind,) if fixed else axes.thread_bind
 
 
