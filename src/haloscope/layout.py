@@ -11,7 +11,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Self, get_args, get_type_hints
 
 from haloscope.keys import Key
@@ -45,24 +45,6 @@ def shares(ranks: int, nodes: int) -> list[int]:
     """Return the ranks per node, distributed evenly; the first nodes may have one more."""
     each, left = divmod(ranks, nodes)
     return [each + (node < left) for node in range(nodes)]
-
-
-def thread_bind_of(layout: Mapping[str, Any]) -> str | None:
-    """Return the binding of each process's threads in a record or settings; None if irrelevant.
-
-    Older records have no `thread_bind`: their threads followed `bind`.
-    """
-    if (layout.get("threads") or 1) == 1 or layout.get("bind") == "none":
-        return None
-    return layout.get("thread_bind") or layout.get("bind")
-
-
-def node_bind(layout: Mapping[str, Any]) -> str | None:
-    """Return how the used cores of a node are distributed: as its processes, or its process's
-    threads.
-    """
-    threads = thread_bind_of(layout)
-    return threads if threads and layout.get("ppn") == 1 else layout.get("bind")
 
 
 @dataclass(frozen=True)
@@ -217,8 +199,18 @@ class Layout:
         return f"{count(self.ranks, 'rank')}{where}"
 
     @property
+    def threads_bound(self) -> str | None:
+        """The binding of each process's threads; None if irrelevant."""
+        return None if self.threads == 1 or self.bind == "none" else self.thread_bind
+
+    @property
+    def cores_bound(self) -> str:
+        """How the used cores of a node are distributed: as processes, or one process's threads."""
+        return (self.threads_bound if self.ppn == 1 else None) or self.bind
+
+    @property
     def _threads_apart(self) -> bool:
-        return thread_bind_of(vars(self)) not in (None, self.bind)
+        return self.threads_bound not in (None, self.bind)
 
     @property
     def _allocation(self) -> str:
@@ -229,16 +221,21 @@ class Layout:
 
     def as_recorded(self) -> dict[str, Any]:
         """Return the layout for a record, without irrelevant values and those not requested."""
-        said = {**vars(self), "thread_bind": thread_bind_of(vars(self))}
+        said = {**vars(self), "thread_bind": self.threads_bound}
         unsaid = dict.fromkeys(("thread_bind", "tasks", "allocation_seed"))
         unsaid["allocation"] = Layout.allocation
         return {key: v for key, v in said.items() if key not in unsaid or v != unsaid[key]}
 
     @classmethod
     def recorded(cls, layout: Mapping[str, Any]) -> Self:
-        """Return the layout of a record."""
+        """Return the layout of a record or of settings.
+
+        Older records have no `thread_bind`: their threads followed `bind`.
+        """
         known = {key: layout[key] for key in LAYOUT if key in layout}
-        return cls(**{**known, "thread_bind": thread_bind_of(layout) or cls.thread_bind})
+        threads = layout.get("thread_bind") or layout.get("bind") or cls.thread_bind
+        found = cls(**{**known, "thread_bind": threads})
+        return found if found.threads_bound else replace(found, thread_bind=cls.thread_bind)
 
     def as_setting(self) -> dict[str, Any]:
         """Return the fields that identify the layout; later additions only if they have

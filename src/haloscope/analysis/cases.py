@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.validation import bands
 from haloscope.analysis.validation.bands import ErrorBand, Subject
-from haloscope.layout import Layout, node_bind
+from haloscope.layout import Layout
 from haloscope.quantities import count
 from haloscope.records.kernels import declared
 from haloscope.records.points import PointKey, point_key, size_unit
@@ -73,7 +73,7 @@ class MeasuredCase:
             return False
         machine = self.launches[0].machine or {}
         a_node = self.layout.cores_of_a_node
-        packed = node_bind(self.settings) == "close" and (machine.get("threads_per_core") or 1) > 1
+        packed = self.layout.cores_bound == "close" and (machine.get("threads_per_core") or 1) > 1
         return a_node > (machine.get("cores") or inf) or (packed and a_node > 1)
 
     @property

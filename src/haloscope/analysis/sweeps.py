@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.layout import node_bind
 from haloscope.models.sweep import ONE_WAY
 from haloscope.records.points import point_key
 from haloscope.stats.estimates import Estimate
@@ -117,7 +116,7 @@ def capacities(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[tu
         return []
     nodes = case.layout.nodes
     cores = -(-case.cores // nodes)
-    spread = node_bind(case.settings) == "spread"
+    spread = case.layout.cores_bound == "spread"
     found = []
     for cache in sorted(known.get("caches") or [], key=lambda cache: int(cache["level"])):
         sharing = max(1, cache.get("shared_by") or 1)

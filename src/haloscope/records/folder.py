@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from haloscope.errors import Problem, UserError, dotted
-from haloscope.layout import Layout, thread_bind_of
+from haloscope.layout import Layout
 from haloscope.paths import drafts, write_whole
 from haloscope.records import checked, strict_json
 from haloscope.records.attempts import attempts
@@ -141,8 +141,7 @@ def _of_today(case: Case, saved: Mapping[str, Any]) -> Case:
     """
     layout = case.layout
     if "thread_bind" not in saved["layout"]:
-        own = thread_bind_of({**vars(layout), "thread_bind": None})
-        layout = replace(layout, thread_bind=own or Layout.thread_bind)
+        layout = Layout.recorded({**vars(layout), "thread_bind": None})
     today = replace(case, layout=replace(layout, allocation=Layout.allocation))
     earlier = layout.allocation == "contiguous" and saved.get("case") == today.id
     return today if earlier else replace(case, layout=layout)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import sweep
 from haloscope.findings.sentences import sentence
-from haloscope.layout import thread_bind_of
+from haloscope.layout import Layout
 from haloscope.quantities import count, listed, number, percent, seconds, size
 from haloscope.stats.sequential import Warmup, warmup_if_any
 from haloscope.toolchains.launching.tuning import in_words
@@ -285,7 +285,7 @@ def _bindings(records: Sequence[Record]) -> list[str]:
     """Return each requested binding: "places=cores bind=spread thread_bind=close"."""
     found = set()
     for layout in (record.layout for record in records):
-        threads = thread_bind_of(layout)
+        threads = Layout.recorded(layout).threads_bound
         apart = f" thread_bind={threads}" if threads not in (None, layout.get("bind")) else ""
         found.add(f"places={layout.get('places')} bind={layout.get('bind')}{apart}")
     return sorted(found)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.host.cpulist import cpu_list
-from haloscope.layout import thread_bind_of
+from haloscope.layout import Layout
 from haloscope.quantities import (
     MISSING,
     PER_SECOND,
@@ -99,7 +99,7 @@ def _headline(record: Record, given: Collection[str]) -> Text:
     ranks = f"{count(layout['ranks'], 'rank')} x {count(layout['threads'], 'thread')}"
     several = layout["ranks"] * layout["threads"] > 1 and not layout.get("placement")
     bind = f", bind = {layout.get('bind')}" if several and layout.get("bind") else ""
-    if bind and (threads := thread_bind_of(layout)):
+    if bind and (threads := Layout.recorded(layout).threads_bound):
         bind += f", thread_bind = {threads}"
     where = f"{params}, {ranks}{nodes}{bind}{shared}: "
     line = Text(record.kernel, style="bold").append(where, style="not bold")

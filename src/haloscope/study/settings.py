@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from haloscope.layout import CORES, LAYOUT, PROCESSES, Layout, thread_bind_of
+from haloscope.layout import CORES, LAYOUT, PROCESSES, Layout
 from haloscope.quantities import count, size
 
 Setting = str | int | float | bool | None
@@ -75,7 +75,7 @@ def _scalar(value: Any) -> Setting:
 def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
     """Return all settings that identify a case, flat: parameters, layout, toolchain, clock."""
     toolchain = raw.get("toolchain") or {}
-    layout = raw.get("layout") or {}
+    layout = Layout.recorded(raw.get("layout") or {})
     return {
         "kernel": raw["kernel"],
         **{
@@ -83,10 +83,8 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
             for key, value in raw["params"].items()
             if not _plays_no_part(key, raw["kernel"], raw["params"])
         },
-        **{key: layout.get(key) for key in LAYOUT},
-        "thread_bind": thread_bind_of(layout),
-        "mapping": layout.get("mapping", Layout.mapping),
-        "allocation": layout.get("allocation", Layout.allocation),
+        **vars(layout),
+        "thread_bind": layout.threads_bound,
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
         "transport": raw.get("transport"),
         "runner": raw.get("runner"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.layout import PROCESSES, thread_bind_of
+from haloscope.layout import PROCESSES
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable
@@ -128,7 +128,7 @@ def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
     if _packed(case) and "bind" not in table.facts:
         return False
     names = [name for name in _SETTINGS if name in table.facts and name != but]
-    bound = thread_bind_of(case.settings)
+    bound = case.layout.threads_bound
     if table.facts.get("threads_per_core", 1) != 1:  # more threads than places share cores
         names.remove("places")
         bound = None

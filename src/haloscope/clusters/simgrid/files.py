@@ -22,7 +22,7 @@ from haloscope.clusters.simgrid import defaults, gpus, links
 from haloscope.clusters.simgrid.collectives import SELECTOR
 from haloscope.clusters.simgrid.gpus import sockets_of_ranks
 from haloscope.clusters.simgrid.slowest import expected_slowest, unbound
-from haloscope.layout import Layout, node_bind
+from haloscope.layout import Layout
 from haloscope.study.case import Case, ranks_sharing_a_gpu
 
 _PLATFORM = "HALOBENCH_PLATFORM"
@@ -214,7 +214,7 @@ def machine_file(cluster: Cluster, case: Case) -> str:
         quantity: Quantity | None = getattr(node, key)
         if quantity is not None:
             lines.append(f"{key} {quantity.value!r}")
-    if node_bind(vars(case.layout)) == "close":  # they fill one socket before the next
+    if case.layout.cores_bound == "close":  # they fill one socket before the next
         of_a_core = node.threads_per_core if case.layout.places == "threads" else 1
         lines.append(f"packed {of_a_core}" if of_a_core > 1 else "packed")
     return "".join(f"{line}\n" for line in lines)

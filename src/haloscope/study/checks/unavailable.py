@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haloscope.errors import Problem
-from haloscope.layout import Layout, thread_bind_of
+from haloscope.layout import Layout
 from haloscope.quantities import listed
 from haloscope.study.case import Case, gpus_lacking, ranks_sharing_a_gpu
 from haloscope.study.checks.capacity import Site
@@ -62,7 +62,7 @@ def _not_simulated(site: Site, layout: Layout, toolchain: str, transport: str | 
 
 def _partly_packed(site: Site, layout: Layout) -> bool:
     """Return whether spread ranks have close threads that share more than an even share would."""
-    if layout.bind != "spread" or layout.ppn == 1 or thread_bind_of(vars(layout)) != "close":
+    if layout.bind != "spread" or layout.ppn == 1 or layout.threads_bound != "close":
         return False
     several = layout.places == "threads" and site.hardware_threads > site.cores
     return several or layout.ppn < site.sockets

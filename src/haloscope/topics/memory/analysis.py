@@ -13,7 +13,6 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import Swept, capacities, level_of, sweep
-from haloscope.layout import node_bind
 from haloscope.stats.estimates import Estimate
 
 VECTORS = {"textbook": 4, "fused": 3, "pipelined": 7, "sstep": 3}
@@ -159,7 +158,7 @@ def _limits(triad: Triad, case: MeasuredCase, working_set: float) -> bool:
         return False
     one, other = triad.case.settings, case.settings
     names = _ALIKE if case.cores == 1 else (*_ALIKE, "places")
-    lies_alike = case.cores == 1 or node_bind(one) == node_bind(other)
+    lies_alike = case.cores == 1 or triad.case.layout.cores_bound == case.layout.cores_bound
     return lies_alike and all(one.get(name) == other.get(name) for name in names)
 
 
