@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
+from haloscope.layout import Layout
 from haloscope.paths import share
 from haloscope.programs.file import ExternalProgram, filled, load, of_a_launch, shares
 from haloscope.programs.trust import Trusted
@@ -146,7 +147,7 @@ def test_ranks_are_distributed_over_boxes_as_cubic_as_possible() -> None:
         [13, 13, 13],
     ]
     assert shares(24, 2) == [6, 4]
-    values = of_a_launch(ranks=12, nodes=3, threads=2)
+    values = of_a_launch(Layout(3, 4, 2))
     assert [values[key] for key in ("ppn", "box_x", "rectangle_y")] == [4, 3, 3]
 
 

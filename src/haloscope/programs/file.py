@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
+from haloscope.layout import CORES, Layout
 from haloscope.programs.readings import ResultRead
 from haloscope.programs.schema import BUILT_IN, ProgramFile, ProgramParameter
 from haloscope.programs.trust import Trusted
@@ -112,11 +113,10 @@ def shares(ranks: int, parts: int) -> list[int]:
     return min(splits, key=lambda split: (sum(split), split))
 
 
-def of_a_launch(ranks: int, nodes: int, threads: int) -> dict[str, object]:
+def of_a_launch(layout: Layout) -> dict[str, object]:
     """Return the values of BUILT_IN names, except folders."""
-    box, rectangle = shares(ranks, 3), shares(ranks, 2)
-    values: dict[str, object] = {"ranks": ranks, "nodes": nodes, "ppn": ranks // nodes}
-    values |= {"threads": threads}
+    box, rectangle = shares(layout.ranks, 3), shares(layout.ranks, 2)
+    values: dict[str, object] = {name: getattr(layout, name) for name in ("ranks", *CORES)}
     values |= dict(zip(("box_x", "box_y", "box_z"), box, strict=True))
     return values | dict(zip(("rectangle_x", "rectangle_y"), rectangle, strict=True))
 

@@ -92,16 +92,9 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
     }
 
 
-def ranks_of(settings: Settings) -> int:
-    """Return the total number of MPI processes. Raise KeyError if settings have no layout."""
-    numbers = settings.get("tasks"), settings["nodes"], settings["ppn"]
-    tasks, nodes, ppn = (one if isinstance(one, int) else 0 for one in numbers)
-    return tasks or nodes * ppn
-
-
 def _shared_out(settings: Settings) -> str:
     each = _in_words("ppn", settings["ppn"])
-    return each if ranks_of(settings) % int(settings["nodes"] or 1) == 0 else f"at most {each}"
+    return each if Layout.recorded(settings).even else f"at most {each}"
 
 
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
@@ -163,7 +156,7 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
     words = []
     for name in names:
         if name == "ppn" and not {"nodes", "tasks"} & set(names) and isinstance(nodes, int):
-            words.append(count(ranks_of(settings), "process", "processes"))
+            words.append(count(Layout.recorded(settings).ranks, "process", "processes"))
         elif name == "ppn" and settings.get("tasks"):
             words.append("" if "tasks" in names else _shared_out(settings))
         elif name == "threads" and "ppn" in names and settings.get(name) == 1:

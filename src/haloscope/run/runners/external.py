@@ -51,10 +51,8 @@ class ExternalLaunch:
     @cached_property
     def values(self) -> dict[str, object]:
         """Return the values of all names in braces."""
-        layout = self.case.layout
-        values = of_a_launch(layout.ranks, layout.nodes, layout.threads)
         own = {"folder": self.program.folder, "run": self.run}
-        return {**values, **self.case.params, **self.ready.needs, **own}
+        return {**of_a_launch(self.case.layout), **self.case.params, **self.ready.needs, **own}
 
     def words(self) -> list[str]:
         """Return the command of each rank, with inputs in place. Raise UnreadableError without an
