@@ -87,7 +87,7 @@ class LayoutAxes(_Model):
         "to the operating system",
     )
     thread_bind: ThreadBinds = Field(
-        [Layout.thread_bind],
+        ["close"],
         description="'close' to put the threads of a process on neighbouring cores, or "
         "'spread' to distribute them over the share of the node that the process "
         "has, which is the whole node for one process (OMP_PROC_BIND)",
