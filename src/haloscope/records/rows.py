@@ -240,7 +240,8 @@ def _settings() -> dict[str, str]:
     record, toolchain = (
         get_type_hints(one, include_extras=True) for one in (Record, ToolchainUsed)
     )
-    hints = {name: record[name] for name in SETTINGS if name in record} | LAYOUT_KEYS
+    hints = {name: record[name] for name in SETTINGS if name in record}
+    hints |= LAYOUT_KEYS
     hints["toolchain"] = toolchain["name"]
     return {name: hint.__metadata__[0].meaning for name, hint in hints.items()}
 

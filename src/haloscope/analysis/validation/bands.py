@@ -85,9 +85,8 @@ class ErrorBand:
             if isinstance(own := settings.get(name), int) and not least <= own <= most
         ]
         bind, ppn = settings.get("bind"), settings.get("ppn")
-        if self.binds and bind not in (None, *self.binds) and ppn not in (None, 1):
-            found.append("bind")
-        return tuple(found)
+        bound = self.binds and bind not in (None, *self.binds) and ppn not in (None, 1)
+        return (*found, "bind") if bound else tuple(found)
 
     @property
     def own(self) -> bool:

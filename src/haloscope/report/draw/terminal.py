@@ -146,9 +146,10 @@ def everything(document: Document) -> RenderableType:
 def tables(chosen: Sequence[Table]) -> RenderableType:
     """Return tables, one below the other, each with its own notes; then those that several have."""
     shared = shared_notes(chosen)
-    below = (Text("Notes", style="bold"), *(_Item(note, "dim") for note in shared), Text())
-    parts = (part for table in chosen for part in _table(table, shared))
-    return Group(*parts, *(below if shared else ()))
+    parts = [part for table in chosen for part in _table(table, shared)]
+    if shared:
+        parts += [Text("Notes", style="bold"), *(_Item(note, "dim") for note in shared), Text()]
+    return Group(*parts)
 
 
 @dataclass(frozen=True)
