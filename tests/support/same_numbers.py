@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether two sets of reports have the same numbers: every table's CSV, points and figures.
+"""Whether reports of two versions have the same numbers, matched by content.
 
-    python tests/support/same_numbers.py BEFORE AFTER [--values]
+    python tests/support/same_numbers.py BEFORE AFTER
 
 BEFORE and AFTER hold result folders of the same names, reported by two versions of haloscope.
-Prints every file that differs or is missing; exit code 1 where there is one, 2 where BEFORE has
-no table at all. With --values, prints a line per report instead: how many tables of both versions
-have the same numbers, whatever their words and the order of their columns.
+Tables are not matched by name: each row of a table of BEFORE is searched in all tables of AFTER.
+Prints a line per report, and each table whose numbers were not found; exit code 1 if there is one,
+2 if BEFORE has no table.
 """
 
 from __future__ import annotations
@@ -14,75 +14,77 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-COMPARED = ("*/tables/*.csv", "*/tables/*.jsonl", "*/figures/*.svg")
-_DRAWN = re.compile(r"<dc:date>[^<]*</dc:date>")
-"""When a figure was drawn is no number of it."""
-
-
-def numbers(folder: Path) -> dict[str, str]:
-    """The text of every table and figure of the reports in a folder, by its path there."""
-    return {
-        str(path.relative_to(folder)): _DRAWN.sub("", path.read_text(encoding="utf-8"))
-        for pattern in COMPARED
-        for path in sorted(folder.glob(pattern))
-    }
-
-
-def differences(before: Path, after: Path) -> Iterator[str]:
-    """A line for every file that one side lacks, or that differs."""
-    old, new = numbers(before), numbers(after)
-    for name in sorted({*old, *new}):
-        if name not in new:
-            yield f"missing after: {name}"
-        elif name not in old:
-            yield f"missing before: {name}"
-        elif old[name] != new[name]:
-            yield f"differs: {name}"
-
-
+PLACES = ("one table", "rows of several tables", "columns of several tables", "not found")
 _NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?")
+_CASE = re.compile(r"\b[0-9a-f]{12}\b")
 
 
-def values(table: Path) -> Counter[str]:
-    """The numbers in the cells of a table to nine digits, without its head."""
-    rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))[1:]
-    cells = (cell.replace("−", "-") for row in rows for cell in row)
-    return Counter(
-        f"{float(one.replace(chr(44), '')):.9g}" for cell in cells for one in _NUMBER.findall(cell)
+@dataclass(frozen=True)
+class Row:
+    """The numbers of a row to nine digits, and the ids of its cases."""
+
+    numbers: Counter[str]
+    cases: frozenset[str]
+
+
+def rows(table: Path) -> list[Row]:
+    """Return the rows of a table that have numbers, without its head."""
+    lines = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))[1:]
+    read = [_row(" ; ".join(cells).replace("−", "-")) for cells in lines]
+    return [row for row in read if row.numbers]
+
+
+def _row(text: str) -> Row:
+    numbers = _NUMBER.findall(_CASE.sub("", text))
+    return Row(
+        Counter(f"{float(one.replace(',', '')):.9g}" for one in numbers),
+        frozenset(_CASE.findall(text)),
     )
 
 
-def by_values(before: Path, after: Path) -> None:
-    """Print a line per report: tables of both with the same numbers, with more, and others."""
-    for report in sorted(path for path in before.iterdir() if (path / "tables").is_dir()):
-        pairs = [
-            (values(table), values(other)) if other.exists() else None
-            for table in sorted((report / "tables").glob("*.csv"))
-            for other in [after / report.name / "tables" / table.name]
-        ]
-        both = [pair for pair in pairs if pair]
-        same = sum(old == new for old, new in both)
-        more = sum(old < new for old, new in both)
-        print(f"{report.name}: {same} same, {more} with more, {len(both) - same - more} differ,"
-              f" {len(pairs) - len(both)} before only")  # fmt: skip
+def place(table: list[Row], after: Iterable[list[Row]]) -> str:
+    """Return where the numbers of a table are, one of PLACES."""
+    tables = list(after)
+    if any(all(_in(row, other) for row in table) for other in tables):
+        return PLACES[0]
+    every = [row for other in tables for row in other]
+    if all(_in(row, every) for row in table):
+        return PLACES[1]
+    by_cases: defaultdict[frozenset[str], Counter[str]] = defaultdict(Counter)
+    for row in every:
+        by_cases[row.cases] += row.numbers
+    found = all(row.numbers <= by_cases[row.cases] or _in(row, every) for row in table)
+    return PLACES[2] if found else PLACES[3]
+
+
+def _in(row: Row, table: list[Row]) -> bool:
+    return any(row.numbers <= other.numbers for other in table)
+
+
+def compared(before: Path, after: Path) -> dict[str, str]:
+    """Return the place of each table of a report, by its file name."""
+    new = [rows(path) for path in sorted((after / "tables").glob("*.csv"))]
+    return {
+        path.name: place(rows(path), new) for path in sorted((before / "tables").glob("*.csv"))
+    }
 
 
 def main(before: Path, after: Path) -> int:
-    """Print what differs, and how much was compared."""
-    every = numbers(before)
-    found = list(differences(before, after))
-    studies = len({name.split("/")[0] for name in every})
-    print(*found, sep="\n", end="\n" if found else "")
-    print(f"{len(every)} files of {studies} reports compared, {len(found)} differ")
-    return 2 if not every else bool(found)
+    """Print where the tables of each report are."""
+    counts: Counter[str] = Counter()
+    for report in sorted(path for path in before.iterdir() if (path / "tables").is_dir()):
+        places = compared(report, after / report.name)
+        found = Counter(places.values())
+        counts += found
+        print(f"{report.name}: " + ", ".join(f"{found[one]} {one}" for one in PLACES if found[one]))
+        print(*(f"  {name}" for name, one in places.items() if one == PLACES[3]), sep="\n", end="")
+    return 2 if not counts else bool(counts[PLACES[3]])
 
 
 if __name__ == "__main__":
-    if "--values" in sys.argv:
-        by_values(Path(sys.argv[1]), Path(sys.argv[2]))
-        sys.exit()
     sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
