@@ -23,11 +23,10 @@ from pathlib import Path
 from turns import ROOT
 
 from haloscope.clusters.file import find
-from haloscope.clusters.node import Memory
+from haloscope.clusters.node import Memory, expected_slowest
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid.files import machine_file
-from haloscope.clusters.simgrid.slowest import expected_slowest
 from haloscope.layout import Layout
 from haloscope.papers import tables as papers
 from haloscope.study.case import Case

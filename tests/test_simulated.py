@@ -36,9 +36,9 @@ from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.host import process
 from haloscope.layout import Layout
 from haloscope.run.prepare import halobench
-from haloscope.run.runners.trace import counted
 from haloscope.study.case import Case, Value
 from haloscope.toolchains import build
+from haloscope.toolchains.simgrid import counted
 from haloscope.toolchains.simgrid import smpi as smpi_programs
 from haloscope.topics.phases import analysis as sections
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import floor, isinf, log10
 
 MISSING = "–"
@@ -202,3 +202,23 @@ def within(factor: float) -> str:
 
 DOUBLE = 2.0
 """DOUBLE is the factor from which an error is written as a factor."""
+
+
+def parse_cpu_list(text: str) -> list[int]:
+    """Parse the kernel's list format: "0-2,8" is [0, 1, 2, 8]."""
+    cpus: list[int] = []
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        cpus.extend(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def cpu_list(cpus: Iterable[int]) -> str:
+    """Format processor numbers in the kernel's list format: 0-3,8."""
+    runs: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)

@@ -22,8 +22,8 @@ from one_node import (
 )
 
 from haloscope.clusters.file import find
+from haloscope.clusters.node import expected_slowest
 from haloscope.clusters.schema import Cluster
-from haloscope.clusters.simgrid.slowest import expected_slowest
 
 MACHINES = ("stampede2", "zenith-omnipath", "tara")
 

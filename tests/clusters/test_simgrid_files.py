@@ -15,11 +15,17 @@ from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
 from haloscope.clusters.network import NetworkLevel
-from haloscope.clusters.node import KernelRate, Node, NodeSpread, ParallelRegion, Unbound
+from haloscope.clusters.node import (
+    KernelRate,
+    Node,
+    NodeSpread,
+    ParallelRegion,
+    Unbound,
+    expected_slowest,
+)
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid import files as simgrid_files
-from haloscope.clusters.simgrid.slowest import expected_slowest
 from haloscope.clusters.sketch import drawing
 from haloscope.errors import Problem, UserError
 from haloscope.layout import Layout

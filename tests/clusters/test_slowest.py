@@ -8,9 +8,8 @@ from math import log
 import pytest
 from cluster_files import described
 
-from haloscope.clusters.node import Node, Unbound
+from haloscope.clusters.node import Node, Unbound, expected_slowest, unbound
 from haloscope.clusters.quantity import Quantity
-from haloscope.clusters.simgrid.slowest import expected_slowest, unbound
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from haloscope.records.log import latest, read
 from haloscope.run.campaign import campaign
 from haloscope.run.campaign.campaign import measure
 from haloscope.run.campaign.resuming import resume
-from haloscope.run.doctor.result import CheckResult
+from haloscope.run.doctor import CheckResult
 from haloscope.run.prepare import probing
 from haloscope.run.prepare.probing import Probe
 

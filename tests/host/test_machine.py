@@ -7,7 +7,7 @@ import pytest
 from fake_machine import FakeMachine, big_little, epyc_node, hybrid_laptop, two_sockets
 
 from haloscope.host import cgroups, machine
-from haloscope.host.cpulist import cpu_list, parse_cpu_list
+from haloscope.quantities import cpu_list, parse_cpu_list
 
 EVERY = range(8)
 

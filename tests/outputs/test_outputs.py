@@ -24,8 +24,7 @@ from haloscope.errors import UserError
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.outputs import hpcg, imb, osu, reframe
 from haloscope.outputs import records as as_records
-from haloscope.outputs.printed import Output, PrintedRun
-from haloscope.outputs.printing import PRINTERS
+from haloscope.outputs.printed import PRINTERS, Output, PrintedRun
 from haloscope.records.log import read
 from haloscope.records.record import Record
 from haloscope.report.composing import compose

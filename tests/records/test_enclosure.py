@@ -12,8 +12,7 @@ from recorded import of_case, quick, write_folder
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.paths import write_whole
-from haloscope.records.enclosure import FILES, FOLDERS, REPORTS, enclosed
-from haloscope.records.folder import ResultFolder
+from haloscope.records.folder import FILES, FOLDERS, REPORTS, ResultFolder, enclosed
 
 NAMES = (*FILES, *REPORTS, *FOLDERS)
 

@@ -22,7 +22,7 @@ from haloscope.records.folder import ResultFolder
 from haloscope.records.log import read
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.campaign import campaign
-from haloscope.run.doctor.result import CheckResult
+from haloscope.run.doctor import CheckResult
 from haloscope.run.places import places
 from haloscope.run.places.place import Seen
 from haloscope.run.prepare import probing, workbench

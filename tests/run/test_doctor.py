@@ -22,11 +22,17 @@ from haloscope import __version__
 from haloscope.commands.machines import doctor as command
 from haloscope.host import gpus, machine, scratch
 from haloscope.layout import Layout
-from haloscope.run.doctor import checks, libraries, processors, system
-from haloscope.run.doctor.result import CheckResult, Patient, Severity
+from haloscope.run.doctor import (
+    CheckResult,
+    Patient,
+    Severity,
+    checks,
+    libraries,
+    processors,
+    system,
+)
 from haloscope.toolchains import in_path, library
 from haloscope.toolchains.added import pypi
-from haloscope.toolchains.launching import gpu_aware
 from haloscope.toolchains.launching.job import Job
 from haloscope.toolchains.library import Toolchain
 
@@ -331,7 +337,6 @@ def test_a_broken_launcher_or_wrapper_does_not_stop_other_checks(
     for limit in ("ANSWER_S", "COMPILED_S"):
         monkeypatch.setattr(in_path, limit, 0.5 if "sleep" in text else 60.0)
     monkeypatch.setattr(libraries, "_LAUNCHED_S", 0.5)
-    monkeypatch.setattr(gpu_aware, "TIMEOUT_S", 0.5)
     patient = a_toolchain(tmp_path, LAUNCHER)
     (tmp_path / name).write_text(text)
 

@@ -20,7 +20,7 @@ from record_page import unknown
 
 from haloscope.clusters.file import find
 from haloscope.clusters.network import Algorithm
-from haloscope.clusters.simgrid.collectives import ALGORITHMS, SELECTOR
+from haloscope.clusters.simgrid.defaults import ALGORITHMS, SELECTOR
 from haloscope.errors import UserError
 from haloscope.host import process
 from haloscope.layout import Layout

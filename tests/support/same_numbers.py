@@ -69,9 +69,7 @@ def _in(row: Row, table: list[Row]) -> bool:
 def compared(before: Path, after: Path) -> dict[str, str]:
     """Return the place of each table of a report, by its file name."""
     new = [rows(path) for path in sorted((after / "tables").glob("*.csv"))]
-    return {
-        path.name: place(rows(path), new) for path in sorted((before / "tables").glob("*.csv"))
-    }
+    return {path.name: place(rows(path), new) for path in sorted((before / "tables").glob("*.csv"))}
 
 
 def main(before: Path, after: Path) -> int:

@@ -11,8 +11,7 @@ import pytest
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
-from haloscope.run.doctor import libraries
-from haloscope.run.doctor.result import Patient
+from haloscope.run.doctor import Patient, libraries
 from haloscope.toolchains import in_path, library
 from haloscope.toolchains.added import pypi
 

@@ -11,7 +11,7 @@ from recorded import Raw, fft, heat, of_phases, poisson, record
 
 from haloscope.findings.finding import Finding, Verdict
 from haloscope.topics import grids
-from haloscope.topics.phases import findings as phases
+from haloscope.topics.phases import analysis as phases
 from haloscope.topics.phases.analysis import NAMES
 
 

@@ -29,9 +29,9 @@ from haloscope.run.places.batched import BatchPlace
 from haloscope.run.places.place import Place
 from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.progress import Teller
-from haloscope.run.runners.trace import Pairs
 from haloscope.study.case import Value
 from haloscope.study.values import LAUNCHES_LIMIT
+from haloscope.toolchains.simgrid import Pairs
 
 _REMAPPED = 2
 _FINALISTS = 2

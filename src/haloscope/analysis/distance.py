@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.machine import GROUPS
 from haloscope.layout import Layout
+from haloscope.quantities import parse_cpu_list
 
 OVERSUBSCRIBED = "oversubscribed"
 SAME_NODE, OTHER_SOCKET, OTHER_NODE = "same-node", "other-socket", "other-node"

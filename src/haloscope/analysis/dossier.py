@@ -14,8 +14,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
 from haloscope.paths import in_a_shell
-from haloscope.records.enclosure import require_enclosed
-from haloscope.records.folder import ResultFolder
+from haloscope.records.folder import ResultFolder, require_enclosed
 from haloscope.records.log import latest, no_records, read
 from haloscope.records.record import Record
 from haloscope.study.file import read as read_study

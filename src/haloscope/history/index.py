@@ -20,7 +20,7 @@ from typing import Any
 
 from haloscope.errors import Problem, UserError
 from haloscope.paths import cache_folder
-from haloscope.records.enclosure import leads_outside
+from haloscope.records.folder import leads_outside
 from haloscope.records.log import whole
 from haloscope.study.settings import Settings, settings_of
 from haloscope.toolchains.launching.tuning import in_words

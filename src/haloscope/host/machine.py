@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.host import cgroups
-from haloscope.host.cpulist import cpu_list, parse_cpu_list
+from haloscope.quantities import cpu_list, parse_cpu_list
 
 ROOT = Path("/")
 

@@ -15,7 +15,7 @@ from haloscope.clusters.network import Algorithm, Messages, Mpi, Overheads
 from haloscope.clusters.node import Node, Protocol
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import SAME_NODE, Cluster, within_node
-from haloscope.clusters.simgrid.collectives import SELECTOR
+from haloscope.clusters.simgrid.defaults import SELECTOR
 from haloscope.findings.sentences import sentence
 from haloscope.host.machine import OTHER_SOCKET
 from haloscope.models import loggp

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -22,7 +23,6 @@ from haloscope.layout import Layout
 from haloscope.paths import drafts, write_whole
 from haloscope.records import checked, strict_json
 from haloscope.records.attempts import attempts
-from haloscope.records.enclosure import leads_outside, require_enclosed
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.plan import schedule
@@ -33,6 +33,54 @@ from haloscope.study.values import (
     SEED_LIMIT,
     TIME_LIMIT_S,
 )
+
+JOBS = ("jobs/jobs.json", "jobs/check.json", "jobs/driver.json")
+FILES = ("study.toml", "plan.json", "plan.json.new", "records.jsonl", ".lock", "heartbeat.json")
+REPORTS = ("report.html", "report.md", "report.tex")
+FOLDERS = ("figures", "tables", "jobs")
+
+
+def leads_outside(folder: Path, *, measuring: bool = False) -> list[Problem]:
+    """Return the entries of a result folder that are not its own files or folders: links, pipes,
+    devices.
+    """
+    return [
+        Problem(str(folder / name), what, "remove it, or replace it with a copy")
+        for name in (*FILES, *JOBS, *REPORTS, *FOLDERS)
+        if (what := _foreign(folder / name) or (_shared(folder / name) if measuring else None))
+    ]
+
+
+def require_enclosed(folder: Path, *, measuring: bool = False) -> None:
+    """Raise UserError with all such entries, before anything there is read or written."""
+    if problems := leads_outside(folder, measuring=measuring):
+        raise UserError(problems)
+
+
+def enclosed(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files that are regular files and not links."""
+    return (path for path in paths if _foreign(path) is None)
+
+
+def _foreign(path: Path) -> str | None:
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        return "is a symbolic link, which is not allowed in a result folder"
+    if path.name in FOLDERS:
+        return None if stat.S_ISDIR(status.st_mode) else "is not a folder"
+    if not stat.S_ISREG(status.st_mode):
+        return "is not a regular file"
+    return None
+
+
+def _shared(path: Path) -> str | None:
+    """Return the problem of a file with a second name (hard link), or None."""
+    if path.name in FILES and path.exists() and path.stat().st_nlink > 1:
+        return "has another hard link, through which another file would change"
+    return None
 
 
 @dataclass(frozen=True)

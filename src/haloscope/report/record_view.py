@@ -14,13 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from haloscope.findings.caveats import EXPLAINED, Caveat
-from haloscope.host.cpulist import cpu_list
 from haloscope.layout import Layout
 from haloscope.quantities import (
     MISSING,
     PER_SECOND,
     SCALES,
     count,
+    cpu_list,
     flops,
     listed,
     percent,

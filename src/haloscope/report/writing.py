@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import Problem, UserError
 from haloscope.paths import write_whole
-from haloscope.records.enclosure import require_enclosed
+from haloscope.records.folder import require_enclosed
 from haloscope.report.composing import compose
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, html, latex, markdown, terminal

@@ -26,7 +26,7 @@ from haloscope.topics.mapping import characterization
 from haloscope.topics.mapping import findings as mapping
 from haloscope.topics.memory import findings as memory
 from haloscope.topics.messages import findings as messages
-from haloscope.topics.phases import findings as phases
+from haloscope.topics.phases import analysis as phases
 from haloscope.topics.poisson import accuracy
 from haloscope.topics.poisson import findings as poisson
 from haloscope.topics.scaling import findings as scaling

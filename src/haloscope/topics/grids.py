@@ -15,11 +15,11 @@ from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.races import races
 from haloscope.analysis.validation.published import Library, Reference, source
 from haloscope.findings.finding import Finding, FindingShape, Metric
-from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import (
     FLOPS,
     SECONDS,
     count,
+    cpu_list,
     number,
     percent,
     quantity,

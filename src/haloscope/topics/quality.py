@@ -27,10 +27,9 @@ from haloscope.findings.finding import (
     Metric,
     Ratio,
 )
-from haloscope.host.cpulist import parse_cpu_list
 from haloscope.papers.validated import Validated, validated
 from haloscope.papers.validated import called as named
-from haloscope.quantities import count, listed, rate, seconds
+from haloscope.quantities import count, listed, parse_cpu_list, rate, seconds
 from haloscope.records.points import is_of_several, most_apart, point_key, point_name
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import warning

@@ -9,7 +9,7 @@ from haloscope.clusters.network import Messages, Mpi
 from haloscope.clusters.node import GpuMessages, Node
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import SAME_NODE, Cluster, within_node
-from haloscope.clusters.simgrid.collectives import ALGORITHMS
+from haloscope.clusters.simgrid.defaults import ALGORITHMS
 from haloscope.errors import dotted, nearest
 from haloscope.host.machine import PLACEMENTS
 from haloscope.quantities import seconds, size

@@ -12,16 +12,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from haloscope.clusters.network import Network
-from haloscope.clusters.node import Node
+from haloscope.clusters.node import Node, expected_slowest, unbound
 from haloscope.clusters.other_jobs.occupied import OtherJob, allocated, left
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import (
     Cluster,
 )
 from haloscope.clusters.simgrid import defaults, gpus, links
-from haloscope.clusters.simgrid.collectives import SELECTOR
+from haloscope.clusters.simgrid.defaults import SELECTOR
 from haloscope.clusters.simgrid.gpus import sockets_of_ranks
-from haloscope.clusters.simgrid.slowest import expected_slowest, unbound
 from haloscope.layout import Layout
 from haloscope.study.case import Case, ranks_sharing_a_gpu
 

@@ -16,8 +16,7 @@ from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count
 from haloscope.records import rows as table
 from haloscope.records.attempts import attempts
-from haloscope.records.enclosure import require_enclosed
-from haloscope.records.folder import ResultFolder
+from haloscope.records.folder import ResultFolder, require_enclosed
 from haloscope.records.rows import PER, Rows
 from haloscope.report.draw import csv_files
 

@@ -14,8 +14,7 @@ from rich.text import Text
 from haloscope import __version__
 from haloscope.commands.screen import Screen
 from haloscope.host import machine
-from haloscope.run.doctor import checks
-from haloscope.run.doctor.result import CheckResult
+from haloscope.run.doctor import CheckResult, checks
 
 _DESCRIPTION = """\
 Check this machine: cores, binding, frequency governor, load, memory, compilers, MPI, limits. Each

@@ -11,7 +11,7 @@ from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.profiling.document import ProfileJson, WorldJson
 from haloscope.profiling.waits import AT_COLLECTIVE, KINDS
 from haloscope.quantities import count, listed, percent, seconds, size
-from haloscope.records.enclosure import require_enclosed
+from haloscope.records.folder import require_enclosed
 from haloscope.report.document import Document
 from haloscope.report.draw import html
 from haloscope.report.draw.figures.panels import draw_all

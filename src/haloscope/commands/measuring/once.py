@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from haloscope.commands import placeoptions
 from haloscope.host import checkout, machine
 from haloscope.layout import BINDS, THREAD_BINDS
-from haloscope.outputs.printing import KERNEL, PRINTERS
+from haloscope.outputs.printed import KERNEL, PRINTERS
 from haloscope.toolchains.launching import ahead
 
 _DESCRIPTION = (

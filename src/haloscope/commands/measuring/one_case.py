@@ -13,7 +13,7 @@ from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest, out_of
 from haloscope.host import machine
-from haloscope.outputs.printing import KERNEL, PRINTERS
+from haloscope.outputs.printed import KERNEL, PRINTERS
 from haloscope.quantities import count
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view

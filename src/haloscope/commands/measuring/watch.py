@@ -17,8 +17,7 @@ from rich.text import Text
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import MISSING, SECONDS, count, percent, quantity
-from haloscope.records.enclosure import require_enclosed
-from haloscope.records.folder import ResultFolder
+from haloscope.records.folder import ResultFolder, require_enclosed
 from haloscope.run.campaign.watching import CaseProgress, Watched, watched
 from haloscope.run.progress import duration
 

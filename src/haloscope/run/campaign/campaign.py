@@ -14,21 +14,20 @@ from typing import Any
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
 from haloscope.records.attempts import Attempt, attempts, attempts_of
-from haloscope.records.enclosure import enclosed
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder, SavedPlan, enclosed
 from haloscope.records.log import append
 from haloscope.run.campaign.stopping import Parting, Precision, Stopping
+from haloscope.run.doctor import Patient
 from haloscope.run.doctor.processors import check_load
-from haloscope.run.doctor.result import Patient
 from haloscope.run.places import places
 from haloscope.run.places.place import Place
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.progress import RunView, Teller, TimeLeft, duration
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.runners.simulation_costs import SimulationForecast
-from haloscope.run.runners.trace import Pairs
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.build import KernelProgram
+from haloscope.toolchains.simgrid import Pairs
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from haloscope.errors import UserError
-from haloscope.run.doctor import libraries, processors, system
-from haloscope.run.doctor.result import CheckResult, Patient
+from haloscope.run.doctor import CheckResult, Patient, libraries, processors, system
 from haloscope.toolchains.library import available
 
 CHECKS: tuple[Callable[[Patient], CheckResult], ...] = (

@@ -3,28 +3,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import shutil
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from haloscope.errors import UserError
 from haloscope.host import gpus, machine, process
-from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.scratch import may_execute, scratch
 from haloscope.layout import Layout
-from haloscope.run.doctor.result import CheckResult, Patient
+from haloscope.quantities import parse_cpu_list
+from haloscope.run.doctor import CheckResult, Patient
 from haloscope.sites import file as site_file
 from haloscope.sites.schedulers import srun_kinds
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.toolchains import build, gpu_compilers, in_path, simgrid
-from haloscope.toolchains.launching import gpu_aware, tuning
+from haloscope.toolchains.launching import tuning
 from haloscope.toolchains.launching.job import Job
 from haloscope.toolchains.launching.launch import launch_command
-from haloscope.toolchains.library import DEFAULT, compiler_family
+from haloscope.toolchains.library import DEFAULT, Toolchain, compiler_family
 
 _CXX20 = """\
 #include <concepts>
@@ -184,7 +186,7 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
         return CheckResult("GPU-aware MPI", "note", "unknown: no working MPI library")
     with scratch() as own:
         try:
-            answers = gpu_aware.asked(patient.toolchain, own.folder)
+            answers = _gpu_aware(patient.toolchain, own.folder)
         except UserError as error:
             (problem,) = error.problems
             return CheckResult("GPU-aware MPI", "note", f"unknown: {problem.what}", problem.remedy)
@@ -224,3 +226,46 @@ def check_simulation(patient: Patient) -> CheckResult:
 def _failure(command: list[str], extra: dict[str, str]) -> str | None:
     ended = process.run(command, {**os.environ, **extra}, in_path.COMPILED_S)
     return in_path.why_failed(ended, in_path.COMPILED_S) if ended.code or ended.timed_out else None
+
+
+_SOURCE = """\
+#include <mpi.h>
+#include <cstdio>
+extern "C" {
+[[gnu::weak]] int MPIX_Query_cuda_support();
+[[gnu::weak]] int MPIX_Query_rocm_support();
+[[gnu::weak]] int MPIX_Query_hip_support();
+}
+static const char* said(int (*query)()) {
+  return query == nullptr ? "null" : query() == 1 ? "true" : "false";
+}
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  auto* hip = MPIX_Query_rocm_support != nullptr ? MPIX_Query_rocm_support : MPIX_Query_hip_support;
+  std::printf("{\\"cuda\\": %s, \\"hip\\": %s}\\n", said(MPIX_Query_cuda_support), said(hip));
+  MPI_Finalize();
+}
+"""
+"""_SOURCE calls the query functions of Open MPI and MPICH, any of which may be missing: HIP in one
+is called ROCm in the other.
+"""
+
+
+def _gpu_aware(toolchain: Toolchain, folder: Path) -> Mapping[str, bool | None]:
+    """Return the library's answer for "cuda" and "hip"; None if it has no query function.
+
+    folder: for the small program. Empty if it could not be built or run.
+    """
+    source, program = folder / "aware.cpp", folder / "aware"
+    source.write_text(_SOURCE, encoding="utf-8")
+    compiled = [str(toolchain.mpicxx), str(source), "-o", str(program)]
+    launched, environment = launch_command(toolchain, Job(Layout()), [str(program)])
+    output = ""
+    for command in (compiled, launched):
+        ended = process.run(command, environment, _LAUNCHED_S)
+        if ended.code != 0 or ended.timed_out:
+            return {}
+        output = ended.output
+    line = next((one for one in output.splitlines() if one.startswith('{"cuda"')), "{}")
+    answer: dict[str, bool | None] = json.loads(line)
+    return answer

@@ -7,9 +7,8 @@ import os
 import re
 
 from haloscope.host import machine
-from haloscope.host.cpulist import cpu_list
-from haloscope.quantities import count
-from haloscope.run.doctor.result import CheckResult, Patient, read
+from haloscope.quantities import count, cpu_list
+from haloscope.run.doctor import CheckResult, Patient, read
 
 _GIB = 1 << 30
 

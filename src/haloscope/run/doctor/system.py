@@ -13,7 +13,7 @@ from pathlib import Path
 from haloscope.errors import UserError
 from haloscope.host.scratch import may_execute, program_folder, scratch
 from haloscope.paths import cache_path
-from haloscope.run.doctor.result import CheckResult, Patient
+from haloscope.run.doctor import CheckResult, Patient
 from haloscope.toolchains.added import pypi
 
 _GIB = 1 << 30

@@ -17,8 +17,7 @@ from haloscope.paths import write_whole
 from haloscope.records import strict_json
 from haloscope.records.attempts import attempts
 from haloscope.records.checked import invalid
-from haloscope.records.enclosure import require_enclosed
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder, SavedPlan, require_enclosed
 from haloscope.study.case import Launch
 
 HEARTBEAT = "heartbeat.json"

@@ -3,15 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from haloscope.run.prepare.workbench import Programs, Requested, Workbench
 from haloscope.run.progress import Teller
-from haloscope.run.runners.base import Runner
-from haloscope.study.case import Case
+from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import PlaceFacts, Site
+
+
+class Runner(Protocol):
+    """Runs launches one after the other, in order, and yields a record as each ends.
+
+    A failed launch is also a record; an exception means that nothing can be run at all. If the
+    iteration is left early (Ctrl-C), the running launch is ended, and nothing is yielded for it.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name in records."""
+
+    def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
+        """Yield the records of the launches, as in records.jsonl."""
+
 
 Seen = Mapping[tuple[str, str | None, bool], str | None]
 """For MPI library, transport, and whether ranks are on several nodes: what was used."""

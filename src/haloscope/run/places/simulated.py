@@ -20,11 +20,10 @@ from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.paths import cache_folder
 from haloscope.run.places.batched import BatchPlace
-from haloscope.run.places.place import Seen
+from haloscope.run.places.place import Runner, Seen
 from haloscope.run.prepare import workbench
 from haloscope.run.prepare.workbench import Programs, Requested, Workbench
 from haloscope.run.progress import Teller
-from haloscope.run.runners.base import Runner
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.runners.simulation import Steps
 from haloscope.study.case import Case

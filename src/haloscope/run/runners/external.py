@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.errors import UserError
-from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.process import Ended
 from haloscope.paths import opened
 from haloscope.programs import needs
@@ -20,6 +19,7 @@ from haloscope.programs.file import ExternalProgram, filled, of_a_launch
 from haloscope.programs.output import Answer, Asked, UnreadableError, answer
 from haloscope.programs.schema import InputFile
 from haloscope.programs.values import SIZES
+from haloscope.quantities import parse_cpu_list
 from haloscope.study.case import Case
 from haloscope.toolchains.library import Toolchain
 

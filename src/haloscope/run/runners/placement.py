@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from haloscope.host.cpulist import cpu_list
 from haloscope.layout import Layout
-from haloscope.quantities import count
+from haloscope.quantities import count, cpu_list
 
 
 def misplaced(

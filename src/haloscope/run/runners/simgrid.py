@@ -22,8 +22,8 @@ from typing import Any
 from haloscope.host import process
 from haloscope.run.runners.simulation import SimulatedLaunch, Simulator
 from haloscope.run.runners.simulation_costs import SimulationForecast, arrays_bytes
-from haloscope.run.runners.trace import Pairs
 from haloscope.study.case import Case, Launch
+from haloscope.toolchains.simgrid import Pairs
 
 
 class SimgridRunner(Simulator):

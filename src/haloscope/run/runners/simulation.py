@@ -32,11 +32,11 @@ from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record
 from haloscope.run.runners import answer
 from haloscope.run.runners.simulation_costs import SimulationCosts, arrays_bytes
-from haloscope.run.runners.trace import Pairs, counted
 from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of, verifies
 from haloscope.toolchains import fftw
 from haloscope.toolchains.build import Build, KernelProgram
+from haloscope.toolchains.simgrid import Pairs, counted
 
 _log = logging.getLogger(__name__)
 
