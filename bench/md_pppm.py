@@ -41,7 +41,7 @@ from haloscope.profiling.traffic import Traffic
 from haloscope.run.runners.external import ExternalLaunch
 from haloscope.study.case import Launch
 from haloscope.toolchains import library
-from haloscope.topics.phases.analysis import NAMES, PHASES
+from haloscope.topics.phases import NAMES, PHASES
 
 MPI = "mpich"
 STEPS, OWN_STEPS = 100, 99

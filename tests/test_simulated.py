@@ -40,7 +40,7 @@ from haloscope.study.case import Case, Value
 from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import counted
 from haloscope.toolchains.simgrid import smpi as smpi_programs
-from haloscope.topics.phases import analysis as sections
+from haloscope.topics import phases as sections
 
 GOLDEN = ROOT / "tests" / "golden"
 TIMES = GOLDEN / "times.json"

@@ -16,7 +16,7 @@ from haloscope.findings.finding import Verdict
 from haloscope.report.comparison import comparing
 from haloscope.report.comparison.compared import compare_cases
 from haloscope.report.method import method
-from haloscope.topics.scaling.analysis import times_as_fast
+from haloscope.topics.scaling import times_as_fast
 
 
 def of_jobs(jobs: dict[int, list[float]], restarts: int = 0, **settings: object) -> list[Raw]:

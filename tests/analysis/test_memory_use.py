@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from recorded import MACHINE, Raw, cases, poisson, stream
 
-from haloscope.topics.memory.analysis import Use, memory_triads, uses
+from haloscope.topics.memory import Use, memory_triads, uses
 
 
 def triad(size_bytes: int, bytes_per_s: float, **result: float) -> Raw:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from recorded import Raw, cases, poisson
 
-from haloscope.topics.phases.analysis import REST, modelled, shares
+from haloscope.topics.phases import REST, modelled, shares
 
 
 def phase(name: str, longest: float, model: float | None) -> Raw:

@@ -14,7 +14,7 @@ from haloscope.findings.sentences import key_figure
 from haloscope.papers import tables as papers
 from haloscope.quantities import within
 from haloscope.topics.star_forests import findings as topic
-from haloscope.topics.star_forests.analysis import gpu_messages, placement_of
+from haloscope.topics.star_forests import gpu_messages, placement_of
 
 SIMULATED = {"device": "simulated", "clock": "simulated", "toolchain": "simgrid"}
 SUMMIT = {"simulation": {"cluster": "summit", "verified": False}}

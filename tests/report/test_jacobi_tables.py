@@ -16,7 +16,7 @@ from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
 from haloscope.topics import figures, tables
 from haloscope.topics.common import figure as figure_model
-from haloscope.topics.jacobi.analysis import operations_of_update, scalings
+from haloscope.topics.jacobi import operations_of_update, scalings
 from haloscope.topics.jacobi.findings import model
 
 PAPER = papers.load("orfeo-mpi-report")

@@ -8,7 +8,7 @@ from made import build
 from noted import shows
 from recorded import Raw, fft, poisson, spmv
 
-from haloscope.topics.contrast.analysis import alike
+from haloscope.topics.contrast import alike
 
 
 def products(ranks: int, ways: tuple[str, ...] = ("none", "split")) -> list[Raw]:

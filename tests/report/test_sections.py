@@ -12,7 +12,7 @@ from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.topics import figures, tables
 from haloscope.topics.common.figure import Bars
-from haloscope.topics.phases.analysis import NAMES, PHASES, REST, in_sections, shares
+from haloscope.topics.phases import NAMES, PHASES, REST, in_sections, shares
 
 OWN = {name: 0.1 for names in PHASES["md_pppm"].values() for name in names}
 

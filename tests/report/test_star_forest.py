@@ -15,7 +15,7 @@ from haloscope.report.draw.figures.panels import draw_all
 from haloscope.topics import figures, tables
 from haloscope.topics.common.figure import Figure, Gantt, Lines
 from haloscope.topics.common.table import Table
-from haloscope.topics.star_forests.analysis import beside_messages
+from haloscope.topics.star_forests import beside_messages
 from haloscope.topics.star_forests.parts import split_phase_model
 
 SUMMIT = "anl-petsc-summit-part2"

@@ -43,7 +43,7 @@ from haloscope.report.writing import composed
 from haloscope.study import kinds
 from haloscope.topics import figures, tables
 from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lines, Mark, Surface
-from haloscope.topics.phases.analysis import NAMES
+from haloscope.topics.phases import NAMES
 from programs import swept
 
 UNITS = {

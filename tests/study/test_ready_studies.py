@@ -25,7 +25,7 @@ from haloscope.study.expansion import expand
 from haloscope.study.schema import FigureElement, Study, TableElement
 from haloscope.study.settings import settings_of
 from haloscope.toolchains.simgrid import SIMGRID
-from haloscope.topics.contrast.analysis import (
+from haloscope.topics.contrast import (
     BINDINGS,
     EXCHANGES,
     FACES,

@@ -14,7 +14,7 @@ from haloscope.analysis.context import Context
 from haloscope.findings.finding import Verdict
 from haloscope.topics import figures, tables
 from haloscope.topics.mapping import characterization as topic
-from haloscope.topics.mapping.analysis import loads, spreads
+from haloscope.topics.mapping import loads, spreads
 
 
 def run(n: int, tasks: int, nodes: int, time_s: float, **changes: Any) -> Raw:

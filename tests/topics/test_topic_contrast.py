@@ -16,8 +16,8 @@ from haloscope.findings.finding import Verdict
 from haloscope.papers import tables as papers
 from haloscope.topics import figures
 from haloscope.topics.common.figure import Lines, ratio_ticks
+from haloscope.topics.contrast import both
 from haloscope.topics.contrast import findings as contrast
-from haloscope.topics.contrast.analysis import both
 
 
 def solves(time_s: float, n: int = 512, number: int = 7, **settings: Any) -> list[Raw]:

@@ -10,9 +10,8 @@ from found import found, ratio, value
 from recorded import Raw, fft, heat, of_phases, poisson, record
 
 from haloscope.findings.finding import Finding, Verdict
-from haloscope.topics import grids
-from haloscope.topics.phases import analysis as phases
-from haloscope.topics.phases.analysis import NAMES
+from haloscope.topics import grids, phases
+from haloscope.topics.phases import NAMES
 
 
 def launches(**settings: Any) -> list[Raw]:

@@ -18,7 +18,7 @@ from haloscope.findings.finding import Finding, Prominence, Verdict
 from haloscope.papers import tables as papers
 from haloscope.topics import findings
 from haloscope.topics.star_forests import findings as topic
-from haloscope.topics.star_forests.analysis import published_latency
+from haloscope.topics.star_forests import published_latency
 
 SMALL, LARGE = (8, 64), (512, 4096, 32768)
 

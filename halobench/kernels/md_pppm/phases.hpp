@@ -8,7 +8,7 @@
 namespace halobench::md {
 
 /// Each is in one of LAMMPS' sections (those of Costs too:
-/// src/haloscope/topics/phases/analysis.py adds them up), `check` in none, as LAMMPS asks whether
+/// src/haloscope/topics/phases/__init__.py adds them up), `check` in none, as LAMMPS asks whether
 /// to build neighbour lists between sections.
 struct Phases {
   explicit Phases(Meter& meter)

@@ -17,8 +17,8 @@ from haloscope.layout import Layout
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.study.case import Value
-from haloscope.topics.contrast.analysis import PRINTED_OVERLAPS
-from haloscope.topics.star_forests.analysis import OPTIONS
+from haloscope.topics.contrast import PRINTED_OVERLAPS
+from haloscope.topics.star_forests import OPTIONS
 from haloscope.topics.star_forests.parts import FIGURE_15
 
 _LAYOUTS = MappingProxyType(

@@ -29,7 +29,7 @@ from haloscope.stats.estimates import typical
 from haloscope.study.case import Value
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import SIMGRID
-from haloscope.topics.mapping.analysis import same_name
+from haloscope.topics.mapping import same_name
 
 PLANNED = ("mapping_plan", "clusters")
 """PLANNED are the kinds of tables that list runs: on few and many nodes, and on one node."""

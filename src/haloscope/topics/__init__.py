@@ -18,7 +18,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Prominence, Verdict
-from haloscope.topics import grids, quality, ring, spmv
+from haloscope.topics import grids, phases, quality, ring, spmv
 from haloscope.topics.collectives import findings as collectives
 from haloscope.topics.contrast import findings as contrast
 from haloscope.topics.jacobi import findings as jacobi
@@ -26,7 +26,6 @@ from haloscope.topics.mapping import characterization
 from haloscope.topics.mapping import findings as mapping
 from haloscope.topics.memory import findings as memory
 from haloscope.topics.messages import findings as messages
-from haloscope.topics.phases import analysis as phases
 from haloscope.topics.poisson import accuracy
 from haloscope.topics.poisson import findings as poisson
 from haloscope.topics.scaling import findings as scaling

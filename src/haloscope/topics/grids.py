@@ -31,7 +31,7 @@ from haloscope.study.settings import Settings
 from haloscope.topics.common.making import made, winners
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
-from haloscope.topics.phases.analysis import REST, shares
+from haloscope.topics.phases import REST, shares
 
 _SPLITS = {"balanced": "even", "topology": "topology"}
 

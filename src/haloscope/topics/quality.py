@@ -33,7 +33,7 @@ from haloscope.quantities import count, listed, parse_cpu_list, rate, seconds
 from haloscope.records.points import is_of_several, most_apart, point_key, point_name
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import warning
-from haloscope.topics.memory.analysis import memory_triads, step_near
+from haloscope.topics.memory import memory_triads, step_near
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record

@@ -29,7 +29,7 @@ from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import clock
 from haloscope.topics.poisson.findings import efficiency_caveats
-from haloscope.topics.scaling.analysis import Ladder, cores_beside, scalings
+from haloscope.topics.scaling import Ladder, cores_beside, scalings
 
 _COLUMNS = (
     Column("case", "case", align="left"),

@@ -15,7 +15,7 @@ from haloscope.quantities import SECONDS, flops, rate, scientific, seconds, size
 from haloscope.records.points import size_in
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
-from haloscope.topics.poisson.analysis import converged
+from haloscope.topics.poisson import converged
 
 
 def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

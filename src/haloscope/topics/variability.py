@@ -19,7 +19,7 @@ from haloscope.quantities import MINUS, SECONDS, count, number, percent, quantit
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, plain
-from haloscope.topics.mapping.analysis import stands_for
+from haloscope.topics.mapping import stands_for
 
 FEWEST_LAUNCHES = 10
 """With fewer launches, the largest deviation mainly depends on their number."""

@@ -30,7 +30,7 @@ from haloscope.report.comparison.compared_tables import (
 from haloscope.study.settings import Setting
 from haloscope.topics.common.notebook import left_out
 from haloscope.topics.common.table import Table, joined
-from haloscope.topics.phases.analysis import REST, shares
+from haloscope.topics.phases import REST, shares
 from haloscope.topics.programs import UNPAIRED, ResultContrast, results_compared
 
 _EVERY = "comparisons"

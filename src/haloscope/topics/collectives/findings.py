@@ -15,15 +15,16 @@ from haloscope.layout import PROCESSES
 from haloscope.quantities import listed
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings, varying
-from haloscope.topics.collectives import analysis as guidelines
-from haloscope.topics.collectives import analysis as halo_guideline
-from haloscope.topics.collectives.analysis import (
+from haloscope.topics.collectives import (
     FLAT,
     Followed,
     Guideline,
     Leap,
     flat_to,
     growth,
+    guideline_followed,
+    halo_followed,
+    is_broken,
     ladders,
     law_named,
     leaps,
@@ -163,7 +164,7 @@ def _leaping(found: Sequence[Leap], case: MeasuredCase, context: Context) -> Fin
 
 def pgmpi(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield the violated guidelines of all cases with the required operations, and where."""
-    found = guidelines.guideline_followed(cases, context.seed)
+    found = guideline_followed(cases, context.seed)
     if not found:
         return
     settings = list(dict.fromkeys(one.case for one in found))
@@ -225,10 +226,10 @@ def halos(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield whether a neighbourhood collective is slower than single messages, over all
     settings.
     """
-    found = [one for one in halo_guideline.halo_followed(cases, context.seed) if one.ratio]
+    found = [one for one in halo_followed(cases, context.seed) if one.ratio]
     if not found:
         return
-    broken = [one for one in found if halo_guideline.is_broken(one)]
+    broken = [one for one in found if is_broken(one)]
     names = [
         name for name in varying([one.second.case.settings for one in found]) if name != "exchange"
     ]

@@ -12,18 +12,18 @@ from haloscope.analysis.sweeps import sweep
 from haloscope.findings.words import spans
 from haloscope.quantities import SECONDS, count, number, probability, size
 from haloscope.study.settings import common, describe, varying
-from haloscope.topics.collectives import analysis as halo_guideline
-from haloscope.topics.collectives.analysis import (
+from haloscope.topics.collectives import (
     WORTH,
     Followed,
     growth,
+    halo_followed,
     ladders,
     law_named,
     over,
     parts,
     warmed_up,
 )
-from haloscope.topics.collectives.analysis import guideline_followed as followed
+from haloscope.topics.collectives import guideline_followed as followed
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import tests_of
@@ -121,7 +121,7 @@ def guidelines_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
 
 
 def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    found = halo_guideline.halo_followed(cases, context.seed)
+    found = halo_followed(cases, context.seed)
     if not found:
         return []
     shown = [measure.case for one in found for measure in (one.first, one.second)]

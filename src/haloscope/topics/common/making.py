@@ -26,7 +26,7 @@ from haloscope.findings.finding import (
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 from haloscope.study.settings import Setting, Settings, titled, varying
-from haloscope.topics.memory.analysis import step_near
+from haloscope.topics.memory import step_near
 
 Name = TypeVar("Name")
 VERDICTS: Mapping[str, Verdict] = {

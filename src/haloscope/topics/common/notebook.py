@@ -32,7 +32,7 @@ from haloscope.quantities import (
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.table import Cell, Column, Table, missing
 from haloscope.topics.common.words import BECAME, RANGE, ratio_between
-from haloscope.topics.contrast.analysis import alike
+from haloscope.topics.contrast import alike
 
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
 EMULATED = "‖"

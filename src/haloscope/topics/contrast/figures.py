@@ -24,7 +24,7 @@ from haloscope.topics.common.figure import (
     mark,
     ratio_ticks,
 )
-from haloscope.topics.contrast.analysis import EXCHANGES, FACES, TRANSPOSES, Ways, groups
+from haloscope.topics.contrast import EXCHANGES, FACES, TRANSPOSES, Ways, groups
 
 _COLOURS = 8
 _SIZE = (*CORES, "places")

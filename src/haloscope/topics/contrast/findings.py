@@ -14,7 +14,7 @@ from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Rat
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Setting, Settings, varying
 from haloscope.topics.common.making import extreme, made, needed_of, ratio_of, verdict_of
-from haloscope.topics.contrast.analysis import (
+from haloscope.topics.contrast import (
     BINDINGS,
     EXCHANGES,
     FACES,
@@ -27,7 +27,7 @@ from haloscope.topics.contrast.analysis import (
     both,
     groups,
 )
-from haloscope.topics.poisson.analysis import by_ranks
+from haloscope.topics.poisson import by_ranks
 
 _TOPICS = {
     "exchange": ("exchange", "Halo exchange"),

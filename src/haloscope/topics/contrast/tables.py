@@ -28,7 +28,7 @@ from haloscope.study.settings import common
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, Tone, label, missing, plain
 from haloscope.topics.common.words import tests_of
-from haloscope.topics.contrast.analysis import (
+from haloscope.topics.contrast import (
     BINDINGS,
     EXCHANGES,
     FACES,

@@ -26,7 +26,7 @@ from haloscope.topics.common.figure import (
     mark,
     powers_of_two,
 )
-from haloscope.topics.jacobi.analysis import (
+from haloscope.topics.jacobi import (
     JacobiCase,
     JacobiScaling,
     in_cache,
@@ -34,7 +34,7 @@ from haloscope.topics.jacobi.analysis import (
     published,
     scalings,
 )
-from haloscope.topics.memory.analysis import memory_triads
+from haloscope.topics.memory import memory_triads
 
 if TYPE_CHECKING:
     from haloscope.papers.file import PublishedValue

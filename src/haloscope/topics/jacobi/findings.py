@@ -11,7 +11,7 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.layout import PROCESSES
 from haloscope.topics.common.making import made
-from haloscope.topics.jacobi.analysis import (
+from haloscope.topics.jacobi import (
     JacobiCase,
     JacobiScaling,
     measured_parts,

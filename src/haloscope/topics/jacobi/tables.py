@@ -15,7 +15,7 @@ from haloscope.models.jacobi import exchanged
 from haloscope.quantities import error, number, percent
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
-from haloscope.topics.jacobi.analysis import (
+from haloscope.topics.jacobi import (
     JacobiCase,
     JacobiScaling,
     published,

@@ -21,7 +21,7 @@ from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, aro
 from haloscope.topics.common.making import made
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
-from haloscope.topics.mapping.analysis import AXES, loads, named
+from haloscope.topics.mapping import AXES, loads, named
 
 PACK, SPREAD, NEITHER = "pack", "spread", "neither"
 

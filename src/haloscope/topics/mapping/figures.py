@@ -21,7 +21,7 @@ from haloscope.topics.common.figure import (
     counts,
     mark,
 )
-from haloscope.topics.mapping.analysis import (
+from haloscope.topics.mapping import (
     PATTERNS,
     Effect,
     Spread,

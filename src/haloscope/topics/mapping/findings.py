@@ -18,7 +18,7 @@ from haloscope.layout import PROCESSES
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 from haloscope.topics.common.making import made, node_hours, winners
-from haloscope.topics.mapping.analysis import (
+from haloscope.topics.mapping import (
     PATTERNS,
     PROGRAMS,
     effects,

@@ -13,7 +13,7 @@ from statistics import fmean
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.papers.known_cells import KnownCell, keys_of
 from haloscope.papers.tables import PaperTable, PublishedValue, load
-from haloscope.topics.mapping.analysis import PROGRAMS, same_name
+from haloscope.topics.mapping import PROGRAMS, same_name
 
 _CLUSTER = "cluster"
 _VARIABILITY = "variability"

@@ -17,7 +17,7 @@ from haloscope.quantities import listed, number
 from haloscope.study.settings import describe, varying
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
-from haloscope.topics.mapping.analysis import (
+from haloscope.topics.mapping import (
     Printed,
     Spread,
     most_over_fewest,

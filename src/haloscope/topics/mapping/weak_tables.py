@@ -11,7 +11,7 @@ from haloscope.analysis.facets import Facet
 from haloscope.quantities import count, number
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
-from haloscope.topics.mapping.analysis import PATTERNS, Spread, WeakScaling, named, weak_scalings
+from haloscope.topics.mapping import PATTERNS, Spread, WeakScaling, named, weak_scalings
 
 
 def weak_scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

@@ -20,7 +20,7 @@ from haloscope.findings.finding import (
 )
 from haloscope.layout import CORES
 from haloscope.topics.common.making import made, needed_of, verdict_of
-from haloscope.topics.memory.analysis import Triad, memory_triads, uses
+from haloscope.topics.memory import Triad, memory_triads, uses
 
 SERVED = 1.2
 """Triads over larger sets differ by less without caches."""

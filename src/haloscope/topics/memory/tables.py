@@ -13,7 +13,7 @@ from haloscope.layout import CORES
 from haloscope.quantities import BYTES_PER_SECOND, SECONDS, count, number, percent, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
-from haloscope.topics.memory.analysis import Use, uses
+from haloscope.topics.memory import Use, uses
 
 OPERATIONS = ("copy", "scale", "add", "triad", "dot")
 

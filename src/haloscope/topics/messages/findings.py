@@ -14,7 +14,7 @@ from haloscope.quantities import listed
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings, varying
 from haloscope.topics.common.making import made, winners
-from haloscope.topics.messages.analysis import apart, message_races, raced_of
+from haloscope.topics.messages import apart, message_races, raced_of
 
 SHOWN = 4
 """SHOWN is the maximum number of settings with a value each; with more, only the best is shown."""

@@ -35,7 +35,7 @@ from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import clock
 from haloscope.topics.contrast.tables import COLUMNS, cells, explain
-from haloscope.topics.messages.analysis import message_races, one_way, seldom_of
+from haloscope.topics.messages import message_races, one_way, seldom_of
 
 
 def pingpong_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

@@ -14,7 +14,7 @@ from haloscope.layout import PROCESSES
 from haloscope.quantities import SECONDS, count, listed, number, seconds, size, unit_of
 from haloscope.topics.common.figure import Bar, Bars, Figure, Gantt
 from haloscope.topics.common.words import shares_between
-from haloscope.topics.phases.analysis import REST, in_sections, shares
+from haloscope.topics.phases import REST, in_sections, shares
 
 MOST_BARS = 30
 """With more bars, those inside a grid of nodes and processes per node are omitted."""

@@ -12,7 +12,7 @@ from haloscope.quantities import PERCENT, SECONDS, count, number, seconds
 from haloscope.study.settings import describe, varying
 from haloscope.topics.common.notebook import Notebook, spread_text
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
-from haloscope.topics.phases.analysis import REST, PhaseShare, in_sections, modelled, shares
+from haloscope.topics.phases import REST, PhaseShare, in_sections, modelled, shares
 from haloscope.topics.tails import Waiting, waiting
 
 

@@ -17,8 +17,8 @@ from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 from haloscope.topics.common.making import made
-from haloscope.topics.contrast.analysis import alike as one_program
-from haloscope.topics.poisson.analysis import converged
+from haloscope.topics.contrast import alike as one_program
+from haloscope.topics.poisson import converged
 from haloscope.topics.poisson.findings import FEWEST, SOLVE, solves
 
 

@@ -20,7 +20,7 @@ from haloscope.quantities import listed, number, printed_seconds
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import ratio_between
-from haloscope.topics.poisson.analysis import converged
+from haloscope.topics.poisson import converged
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable, Scalar

@@ -20,7 +20,7 @@ from haloscope.topics.common.figure import (
     counts,
     mark,
 )
-from haloscope.topics.poisson.analysis import Paces, paces
+from haloscope.topics.poisson import Paces, paces
 
 
 def iterations_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

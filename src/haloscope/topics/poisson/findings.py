@@ -19,10 +19,10 @@ from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Rat
 from haloscope.layout import CORES, LAYOUT, PROCESSES
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import made, needed_of, node_hours, verdict_of, winners
-from haloscope.topics.memory.analysis import VECTORS, swept_bytes
-from haloscope.topics.phases.analysis import shares
-from haloscope.topics.poisson.analysis import Paces, by_ranks, converged
-from haloscope.topics.scaling.analysis import cores_beside, scalings
+from haloscope.topics.memory import VECTORS, swept_bytes
+from haloscope.topics.phases import shares
+from haloscope.topics.poisson import Paces, by_ranks, converged
+from haloscope.topics.scaling import cores_beside, scalings
 from haloscope.topics.scaling.findings import differ_in_layout, fastest_layout, layout_of
 
 ABOVE = 1.005

@@ -20,7 +20,7 @@ from haloscope.topics.common.figure import (
     counts,
     mark,
 )
-from haloscope.topics.poisson.analysis import converged
+from haloscope.topics.poisson import converged
 
 KERNEL = "poisson_cg"
 

@@ -20,7 +20,7 @@ from haloscope.layout import CORES, PROCESSES
 from haloscope.quantities import MISSING, PER_SECOND, count, number, scientific, signed, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
-from haloscope.topics.poisson.analysis import Paces, converged, paces
+from haloscope.topics.poisson import Paces, converged, paces
 
 _KINDS = ("convergence",)
 _COLUMNS = (

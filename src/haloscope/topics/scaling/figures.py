@@ -25,7 +25,7 @@ from haloscope.topics.common.figure import (
     of_launches,
     powers_of_two,
 )
-from haloscope.topics.scaling.analysis import Ladder, Law, Scaling, laws, scalings
+from haloscope.topics.scaling import Ladder, Law, Scaling, laws, scalings
 
 
 def scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

@@ -23,7 +23,7 @@ from haloscope.topics.common.making import (
     node_hours,
     verdict_of,
 )
-from haloscope.topics.scaling.analysis import cores_beside, times_as_fast
+from haloscope.topics.scaling import cores_beside, times_as_fast
 
 GRIDS = ("topology", "chunks")
 _ELSEWHERE = ("poisson_cg", "spmv")

@@ -18,7 +18,7 @@ from haloscope.quantities import count, listed, percent, seconds, signed
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
-from haloscope.topics.scaling.analysis import Ladder, Law, Scaling, laws, scalings
+from haloscope.topics.scaling import Ladder, Law, Scaling, laws, scalings
 
 
 def scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

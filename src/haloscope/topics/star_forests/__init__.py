@@ -1,2 +1,375 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Star forests: latencies, grids, split phases, and launches on a device."""
+"""Star forests by message size, with the values of the report on Summit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.facets import facets
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.analysis.validation.published import Library, Reference, source
+from haloscope.layout import PROCESSES
+from haloscope.papers.validated import WAYS_OF_A_DEVICE
+from haloscope.quantities import printed_seconds
+from haloscope.stats.estimates import Estimate
+
+PETSC_DEFAULT = "B"
+"""PETSc's default synchronisation, as named in Table 2."""
+
+OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": "D"}
+
+_OF_GPUS = "Published times are for GPU memory. Compare how they grow, not the times themselves."
+_OF_OTHER_GPUS = "Published times are for V100 GPUs with GPU-aware MPI."
+_OF_THE_SAME = "Published times are for the simulated cluster, with messages from GPU memory."
+
+
+def about_published(cases: Sequence[MeasuredCase]) -> str:
+    """Return the note that accompanies published times."""
+    if all(case.on_gpus for case in cases):
+        return _OF_THE_SAME
+    return _OF_OTHER_GPUS if all(case.on_real_gpus for case in cases) else _OF_GPUS
+
+
+PRINTED = {
+    "same-cache": "intra_socket",
+    "same-socket": "intra_socket",
+    "other-socket": "inter_socket",
+    "other-node": "inter_node",
+}
+
+
+def there_and_back(case: MeasuredCase) -> dict[int, Swept]:
+    """Return the points of a case by size, with the time of a step, which is a round trip."""
+    return {point.size_bytes: point for point in sweep(case)}
+
+
+def by_n(case: MeasuredCase) -> dict[int, Swept]:
+    """Return the points of sf_grid by n, the points per rank along each axis."""
+    elements = {point["size_bytes"]: point["n"] for point in case.launches[0].points}
+    return {elements[at]: point for at, point in there_and_back(case).items()}
+
+
+APART = {
+    "intra_gpu": "on one GPU",
+    "intra_socket": "on a socket",
+    "inter_socket": "on two sockets",
+    "inter_node": "on two nodes",
+}
+
+
+def memory_of(case: MeasuredCase) -> tuple[object, ...]:
+    """Return the memory of a case: host, or device with what MPI gets of it."""
+    if case.settings.get("memory", "host") == "host":
+        return ("host",)
+    return tuple(case.settings.get(name) for name in ("memory", "mpi", "device_lag"))
+
+
+_CLUSTER = "summit"
+_ALIKE = (*PROCESSES, "placement", "bind", "toolchain", "transport", "clock")
+
+
+def beside_messages(
+    cases: Sequence[MeasuredCase], seed: int = 0
+) -> list[tuple[MeasuredCase, dict[int, Contrast]]]:
+    """Compare every sf_pingpong in host memory with plain messages, by size."""
+    plain = {
+        tuple(case.settings.get(name) for name in _ALIKE): there_and_back(case)
+        for case in cases
+        if exchanges(case) and case.launches
+    }
+    pairs: list[tuple[MeasuredCase, int, tuple[Measure, Measure]]] = []
+    own = [one for one in cases if one.kernel == "sf_pingpong" and one.launches]
+    for case in (one for one in own if memory_of(one) == ("host",)):
+        beside = plain.get(tuple(case.settings.get(name) for name in _ALIKE), {})
+        for at, point in there_and_back(case).items():
+            if at in beside:
+                both = (_one_way(case, beside[at]), _one_way(case, point))
+                pairs.append((case, at, both))
+    found: dict[MeasuredCase, dict[int, Contrast]] = {}
+    tests = contrasts([both for *_, both in pairs], seed)
+    for (case, at, _), contrast in zip(pairs, tests, strict=True):
+        found.setdefault(case, {})[at] = contrast
+    return list(found.items())
+
+
+@dataclass(frozen=True)
+class DeviceWay:
+    """One way to send from device memory compared with the reference, all else equal.
+
+    setting, way: what differs, and its value. of: what distinguishes both from others, in words.
+    by_size: one-way times, the reference's first.
+    """
+
+    setting: str
+    way: str
+    of: str
+    case: MeasuredCase
+    by_size: Mapping[int, Contrast]
+
+
+def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]:
+    """Return every way to send from device memory against PETSc's, in sf_pingpong and sf_grid."""
+    forests = [
+        [case for case in cases if case.kernel == kernel and case.launches]
+        for kernel in ("sf_pingpong", "sf_grid")
+    ]
+    pairs = [
+        (setting, part.label, case, first)
+        for own in forests
+        for setting, reference in WAYS_OF_A_DEVICE.items()
+        for part in facets(own, (setting,))
+        for first in part.cases
+        for case in part.cases
+        if first.settings.get(setting) == reference and case is not first
+    ]
+    tests = _by_size([(first, case) for *_, case, first in pairs], seed)
+    return [
+        DeviceWay(setting, str(case.settings[setting]), of, case, by_size)
+        for (setting, of, case, _), by_size in zip(pairs, tests, strict=True)
+        if by_size
+    ]
+
+
+BEYOND = {"sf_unpack": "sf_newpingpong", "sf_scatter": "sf_unpack"}
+"""Kernels that do one thing more than another: add to values instead of overwriting them; also
+serve leaves on rank 0. Section 5.2 of the paper compares them.
+"""
+
+
+@dataclass(frozen=True)
+class More:
+    """The cost of a kernel's additional work, for one placement of two ranks.
+
+    kernel: the one with additional work. of: what distinguishes the placement, in words. by_size:
+    one-way times, without the work first.
+    """
+
+    kernel: str
+    of: str
+    case: MeasuredCase
+    by_size: Mapping[int, Contrast]
+
+
+def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[More]:
+    """Compare each kernel of BEYOND with the one that does less, all settings equal."""
+    kernels = {*BEYOND, *BEYOND.values()}
+    own = [case for case in cases if case.kernel in kernels and case.launches]
+    parts = [(part, {one.kernel: one for one in part.cases}) for part in facets(own, ("kernel",))]
+    pairs = [
+        (kernel, part.label, by_kernel[less], by_kernel[kernel])
+        for kernel, less in BEYOND.items()
+        for part, by_kernel in parts
+        if {kernel, less} <= {*by_kernel}
+    ]
+    tests = _by_size([(first, case) for *_, first, case in pairs], seed)
+    return [
+        More(kernel, _apart(case, label), case, by_size)
+        for (kernel, label, _, case), by_size in zip(pairs, tests, strict=True)
+        if by_size
+    ]
+
+
+def _by_size(
+    pairs: Sequence[tuple[MeasuredCase, MeasuredCase]], seed: int
+) -> list[dict[int, Contrast]]:
+    """Return the tests of each pair at common sizes, all as one family."""
+    shared = [_shared(first, case) for first, case in pairs]
+    tests = iter(contrasts([both for by_size in shared for both in by_size.values()], seed))
+    return [{at: next(tests) for at in by_size} for by_size in shared]
+
+
+def _apart(case: MeasuredCase, label: str) -> str:
+    return APART.get(str(placement_of(case)), "") if case.on_gpus else label
+
+
+@dataclass(frozen=True)
+class Start:
+    """Sizes of messages from device memory that are dominated by the start-up time.
+
+    way: how it is sent, in words. of: what distinguishes it from others, in words. least: one-way
+    time of the smallest size, which is the start-up time. starting, moving, undecided: sizes at
+    which the start-up time is at least half in every launch, at which it is less in every launch,
+    and at which launches differ.
+    """
+
+    case: MeasuredCase
+    way: str
+    of: str
+    least: Estimate
+    starting: tuple[int, ...]
+    moving: tuple[int, ...]
+    undecided: tuple[int, ...]
+
+    @property
+    def sizes(self) -> list[int]:
+        """Return all sizes, ascending."""
+        return sorted((*self.starting, *self.moving, *self.undecided))
+
+
+def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
+    """Return the start of every sf_pingpong from device memory with PETSc's settings and several
+    sizes.
+    """
+    own = [
+        case
+        for case in cases
+        if case.kernel == "sf_pingpong"
+        and case.launches
+        and all(case.settings.get(name) == way for name, way in WAYS_OF_A_DEVICE.items())
+    ]
+    way = ", ".join(f"{name} = {value}" for name, value in WAYS_OF_A_DEVICE.items())
+    found = []
+    for part in facets(own, ()):
+        case = part.cases[0]
+        points = there_and_back(case)
+        if len(points) < 2:
+            continue
+        least = points[min(points)]
+        by_kind: dict[str, list[int]] = {"starting": [], "moving": [], "undecided": []}
+        for at, point in points.items():
+            starts = {
+                2 * first >= time for first, time in zip(least.sample, point.sample, strict=False)
+            }
+            kind = (
+                "starting" if starts == {True} else "moving" if starts == {False} else "undecided"
+            )
+            by_kind[kind].append(at)
+        kinds = {name: tuple(sorted(sizes)) for name, sizes in by_kind.items()}
+        found.append(Start(case, way, _apart(case, part.label), least.one_way, **kinds))
+    return found
+
+
+@dataclass(frozen=True)
+class BetweenGpus:
+    """Plain messages from device memory between two ranks, and the overhead of a star forest.
+
+    of: what distinguishes the placement, in words. smallest: one-way seconds of the smallest size.
+    bandwidth: bytes per second from two points, the smallest and the largest size (section 3 of the
+    report), with the error of a simulated time. added_s: one-way overhead by size; empty without a
+    star forest with PETSc's settings.
+    """
+
+    case: MeasuredCase
+    of: str
+    sizes: tuple[int, int]
+    smallest: Estimate
+    bandwidth: Estimate
+    added_s: Mapping[int, float]
+
+
+_PLACE = (*_ALIKE, "gpus_shared", "memory", "mpi")
+
+
+def gpu_messages(cases: Sequence[MeasuredCase]) -> list[BetweenGpus]:
+    """Return each ping-pong in device memory with at least two sizes, except on
+    emulated devices.
+    """
+    forests = {
+        tuple(case.settings.get(name) for name in _PLACE): case
+        for case in cases
+        if case.kernel == "sf_pingpong" and case.launches
+        if all(case.settings.get(name) == way for name, way in WAYS_OF_A_DEVICE.items())
+    }
+    own = [case for case in cases if exchanges(case) and (case.on_gpus or case.on_real_gpus)]
+    found = []
+    for part in facets(own, ()):
+        case = part.cases[0]
+        known = {at: point.one_way for at, point in there_and_back(case).items() if at}
+        points = {at: one.value for at, one in known.items()}
+        least, most = min(points, default=0), max(points, default=0)
+        if least == most or points[most] <= points[least]:
+            continue
+        forest = forests.get(tuple(case.settings.get(name) for name in _PLACE))
+        beside = there_and_back(forest) if forest else {}
+        added = {at: beside[at].one_way.value - points[at] for at in points if at in beside}
+        per_s = most / (points[most] - points[least])
+        n, band = len(case.launches), known[most].band
+        speed = Estimate(per_s, None, None, n, "none", band=band)
+        of = _apart(case, part.label)
+        found.append(BetweenGpus(case, of, (least, most), known[least], speed, added))
+    return found
+
+
+def _shared(first: MeasuredCase, other: MeasuredCase) -> dict[int, tuple[Measure, Measure]]:
+    points = there_and_back(first)
+    return {
+        at: (_one_way(first, points[at]), _one_way(other, point))
+        for at, point in there_and_back(other).items()
+        if at in points
+    }
+
+
+def _one_way(case: MeasuredCase, point: Swept) -> Measure:
+    return Measure(case, "", point.sample_one_way, point.one_way)
+
+
+def placement_of(case: MeasuredCase) -> str | None:
+    """Return the relative position of two ranks, as named in the paper."""
+    asked, nodes = case.settings.get("placement"), case.settings.get("nodes")
+    if asked:
+        return PRINTED.get(str(asked))
+    if isinstance(nodes, int) and nodes > 1:
+        return "inter_node"
+    if not (case.on_gpus or case.on_real_gpus):
+        return "intra_socket"
+    if found := _of_real_gpus(case):
+        return found
+    if case.on_gpus and case.settings.get("bind") == "spread":  # real GPUs are assigned by number
+        return "inter_socket"
+    return "intra_gpu" if case.settings.get("gpus_shared") else "intra_socket"
+
+
+def _of_real_gpus(case: MeasuredCase) -> str | None:
+    """Return the position of two ranks of a node by their GPUs; None if records do not contain
+    them.
+    """
+    said: list[Sequence[Mapping[str, Any] | None] | None] = [one.gpus for one in case.launches]
+    first, second = (said[0] or [None, None])[:2] if said and case.ranks == 2 else (None, None)
+    if first is None or second is None:
+        return None
+    if (first["pci"], first["uuid"]) == (second["pci"], second["uuid"]):
+        return "intra_gpu"
+    if first["numa"] is None or second["numa"] is None:
+        return None
+    return "intra_socket" if first["numa"] == second["numa"] else "inter_socket"
+
+
+def published_latency(case: MeasuredCase, at: int, library: Library) -> Reference | None:
+    """Return the published latency for a size or for n, for comparison but not for a race.
+
+    None beside an emulated device's time, which would look like that of a GPU; for a simulated GPU
+    of another cluster; for GPUs with several ranks each; and for messages that MPI did not take
+    from GPU memory.
+    """
+    others = case.settings.get("mpi") in ("staged", "nccl")
+    others |= bool(case.settings.get("gpus_shared")) and placement_of(case) != "intra_gpu"
+    others |= case.on_gpus and case.cluster != _CLUSTER
+    if case.emulated or ((case.on_gpus or case.on_real_gpus) and others):
+        return None
+    if case.settings.get("topology", "3x3") not in ("2d", "3x3"):
+        return None
+    nodes = case.settings.get("nodes")
+    where = {
+        "size_bytes": at,
+        "n": at,
+        "placement": placement_of(case),
+        "option": OPTIONS.get(str(case.settings.get("sync")), PETSC_DEFAULT),
+        "kernel": case.kernel,
+        "nodes": nodes,
+    }
+    for table in library.tables(("pingpong", "neighbours")):
+        facts = str(table.facts.get("kernel", case.kernel)).replace("sf_dmda", "sf_grid")
+        keys = {key: where[key] for key in table.keys if key in where}
+        if facts != case.kernel or len(keys) < len(table.keys):
+            continue
+        cell = table.cell("latency_s", **keys)  # type: ignore[arg-type]
+        if cell is not None and isinstance(cell.value, float):
+            text = printed_seconds(cell.value, table.resolution_s)
+            unlike = "" if case.on_gpus or case.on_real_gpus else "GPU memory"
+            return Reference(cell.value, text, cell.value, cell.value, source(table), unlike)
+    return None

@@ -27,9 +27,9 @@ from haloscope.papers.validated import WAYS_OF_A_DEVICE
 from haloscope.quantities import size as size_in_words
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings, varying
-from haloscope.topics.collectives.analysis import flat_to
+from haloscope.topics.collectives import flat_to
 from haloscope.topics.common.making import by_points, made, verdict_of
-from haloscope.topics.star_forests.analysis import (
+from haloscope.topics.star_forests import (
     BEYOND,
     beside_messages,
     by_n,

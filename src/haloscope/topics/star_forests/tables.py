@@ -15,7 +15,7 @@ from haloscope.quantities import SECONDS, printed_seconds, seconds, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import clock
-from haloscope.topics.star_forests.analysis import (
+from haloscope.topics.star_forests import (
     APART,
     OPTIONS,
     about_published,
