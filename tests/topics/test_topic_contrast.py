@@ -127,11 +127,24 @@ def test_processes_and_threads_are_bound_separately() -> None:
 
     apart, together = found(contrast.ways, raws)
 
-    assert apart.parts[0].subject == {"bind": "spread", "thread_bind": "close"}
-    assert together.parts[0].subject == {"bind": "spread"}
+    assert apart.parts[0].subject == together.parts[0].subject == {"bind": "spread"}
     assert apart.parts[0].reference == together.parts[0].reference == {"bind": "close"}
+    assert apart.common["thread_bind"] == "close" and "thread_bind" not in together.common
     assert ratio(apart.parts[0]) == pytest.approx(2)
     assert ratio(together.parts[0]) == pytest.approx(1.25)
+
+
+def test_threads_bound_otherwise_are_compared_by_their_binding_alone() -> None:
+    ways = (({"bind": "spread", "thread_bind": "close"}, 1.0), ({"bind": "spread"}, 0.5))
+    raws = [
+        raw for layout, time in ways for raw in solves(time, 64, ranks=2, threads=4, layout=layout)
+    ]
+
+    (one,) = found(contrast.ways, raws)
+
+    part = one.parts[0]
+    assert [*part.subject] == [*part.reference] == ["thread_bind"]
+    assert {part.subject["thread_bind"], part.reference["thread_bind"]} == {"spread", "close"}
 
 
 def test_bindings_that_differ_in_one_of_two_settings() -> None:

@@ -84,10 +84,10 @@ def _one_comparison(finding: Finding, part: Claim, subject: str, reference: str)
         return f"{subject} takes {times} as long as {reference}{where}{detail}"
     if part.verdict is Verdict.EQUAL:
         return f"{subject} and {reference} take the same time{where}"
-    known = ""
-    if ratio and part.verdict is Verdict.NO_DIFFERENCE:
+    known = sure = ""
+    if ratio:
         known = f"{factors(ratio.least, ratio.most, 3)} as fast"
-    sure = interval(ratio.estimate) if known and ratio else ""
+        sure = interval(ratio.estimate) if ratio.least == ratio.most else ""
     detail = bracketed(known, sure, needed(part), _error(part))
     return f"{subject} vs {reference}: {VERDICTS[part.verdict]}{where}{detail}"
 

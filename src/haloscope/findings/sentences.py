@@ -112,7 +112,6 @@ class KeyFigure:
     marks: str = ""
 
 
-_RATIOS = (FindingShape.TREND, FindingShape.COMPARISON)
 _UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
 
 
@@ -122,17 +121,12 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
     for part in finding.parts:
         what = words({**part.subject, **point_of(finding, part)})
         label = ", ".join(text for text in (_head(finding), what) if text)
-        if finding.shape in _RATIOS and part.ratio and part.reference:
-            better, rate = part.ratio.estimate, finding.metric.better == "higher"
-            slower = better.value < 1 and not rate
-            if slower and finding.shape is FindingShape.COMPARISON:
-                longer = better.rate(1.0)
-                label = f"{label}, compared with {words(part.reference)}"
-                return KeyFigure(f"{number(longer.value)}x as long", label, _sure(longer), marks)
-            compares = slower or rate or part.verdict in _UNSHOWN
-            pace = "compared with" if compares else "faster than"
-            label = f"{label}, {pace} {words(part.reference)}"
-            return KeyFigure(f"{number(better.value)}x", label, _sure(better), marks)
+        if finding.shape is FindingShape.TREND and part.ratio and part.reference:
+            inverse, pace = _pace(finding, part)
+            ratio = part.ratio.estimate.rate(1.0) if inverse else part.ratio.estimate
+            verdict = bracketed(VERDICTS[part.verdict] if part.verdict in _UNSHOWN else "")
+            label = f"{label} vs {words(part.reference)}{verdict}"
+            return KeyFigure(f"{number(ratio.value)}x {pace}", label, _sure(ratio), marks)
         if part.share is not None and finding.shape is FindingShape.BOUND:
             return KeyFigure(percent(part.share), f"{label}, of {finding.bound}", "", marks)
         if part.estimate:
@@ -200,28 +194,37 @@ def _step(finding: Finding, part: Claim) -> str:
     value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
     if part.ratio is None:
         return f"{value}{bracketed(own, spread_of(part, finding.metric))}"
-    rate = finding.metric.better == "higher"
-    unshown = part.verdict in _UNSHOWN
-    inverse = part.ratio.estimate.value < 1 and not rate and not unshown
-    pace = "as much" if rate else "as fast" if unshown else "as long" if inverse else "faster"
-    apart = unshown and part.ratio.estimate.excludes(1.0)  # but too few launches for a test
-    than = "than with" if pace == "faster" else "as with"
+    inverse, pace = _pace(finding, part)
     sure = interval_of(part.ratio, inverse=inverse)
     efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
     cost = f"{factor(part.node_hours, inverse=True)} the node-hours" if part.node_hours else ""
     times = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)}"
-    if unshown and not apart:
+    if part.verdict is Verdict.NO_DIFFERENCE:
         between = f"between {own} and" if own else "relative to"
         by = f"{VERDICTS[part.verdict]} {between} {words(part.reference)}"
-        detail = bracketed(sure, needed(part), efficiency, cost)
+        detail = bracketed(sure, efficiency, cost)
         return f"{by}: {value and f'{value}, '}{times} {pace}{detail}"
     with_own = f" with {own}" if own and not value else ""
-    if rate and not with_own:
+    than = "than with" if pace == _FASTER else "as with"
+    if pace == _MORE and not with_own:
         pace, than = "that", "with"
+    undecided = VERDICTS[part.verdict] if part.verdict is Verdict.UNDECIDED else ""
+    why = ": ".join(filter(None, (undecided, needed(part))))
     by = f"{times} {pace}{with_own} {than} {words(part.reference)}"
-    test = f"a significance test {needed(part)}" if apart and part.needed else ""
-    by += bracketed(sure, test, efficiency, cost)
+    by += bracketed(sure, why, efficiency, cost)
     return f"{value}{bracketed(own)}, {by}" if value else by
+
+
+_FASTER, _MORE = "faster", "as much"
+
+
+def _pace(finding: Finding, part: Claim) -> tuple[bool, str]:
+    """Return whether a ratio is printed as its inverse, and the words after it."""
+    if finding.metric.better == "higher":
+        return False, _MORE
+    if part.verdict in _UNSHOWN:
+        return False, "as fast"
+    return (True, "as long") if part.ratio and part.ratio.estimate.value < 1 else (False, _FASTER)
 
 
 def _breakdown(finding: Finding) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from haloscope.analysis.validation.trust import Trust
+from haloscope.findings.answers import answering
 from haloscope.findings.badge import badge
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import Finding, Prominence
@@ -69,6 +70,12 @@ class Document:
     def answer(self) -> Finding | None:
         """The finding that answers the study's question, or None."""
         return next((one for one in self.findings if one.severity is Prominence.ANSWER), None)
+
+    @property
+    def headline(self) -> str:
+        """The sentence that answers the study's question, with one verdict."""
+        answer = self.answer
+        return self.said(answering(answer)) if answer else "No finding: see the tables."
 
     @property
     def first_caveats(self) -> list[str]:

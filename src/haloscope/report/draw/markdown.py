@@ -39,15 +39,11 @@ def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], pat
         raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
 
 
-NOTHING = "No finding: see the tables."
-
-
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
     yield from (f"# {_inert(document.title)}", "", _inert(document.summary))
     if document.badge:
         yield from ("", f"> {_inert(document.badge)}")
-    answer = document.answer
-    yield from ("", f"**{_inert(document.said(answer))}**" if answer else NOTHING, "")
+    yield from ("", f"**{_inert(document.headline)}**", "")
     for figure in document.key_figures:
         spread = f" ({figure.spread})" if figure.spread else ""
         yield f"- **{figure.value}** {_inert(figure.label)}{spread} {_inert(figure.marks)}".rstrip()

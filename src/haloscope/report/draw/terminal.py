@@ -13,6 +13,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table as Grid
 from rich.text import Text
 
+from haloscope.findings.answers import answering
 from haloscope.findings.finding import Prominence
 from haloscope.findings.sentences import sentence
 from haloscope.quantities import count, listed
@@ -37,14 +38,14 @@ def summary(document: Document) -> RenderableType:
     Explanations of marks take precedence over key figures.
     """
     answer, room = document.answer, LINES - 1
-    text = document.said(answer) if answer else "No finding: see the tables."
+    text = document.headline
     badge = [_Part(document.badge, "cyan", least=2)] if document.badge else []
     first = [_Part(document.title, "bold"), _Part(document.summary), _Part(text, least=3)]
     left = room - sum(part.taken for part in [*first, *badge])
     every = document.warnings
     figures, explained = _explained(document, text, left - bool(every))
     if len(explained) > left and answer:
-        first[-1], explained = _Part(sentence(answer), least=3), []
+        first[-1], explained = _Part(sentence(answering(answer)), least=3), []
     left -= len(figures) + len(explained)
     warned = [_Part(f"! {document.said(one)}", "yellow", "  ") for one in every][:left]
     others = [_Part(line, "dim", "  ") for line in document.first_caveats if not _marks(line)]

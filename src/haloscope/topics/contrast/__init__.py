@@ -12,7 +12,7 @@ from haloscope.analysis.comparison import Contrast, contrasts, step
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.validation.published import Library, cluster_file, comparable, source
 from haloscope.papers.tables import PaperTable, PublishedValue, exact_times
-from haloscope.study.settings import Setting
+from haloscope.study.settings import Setting, varying
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,17 @@ class Ways:
         """Return the settings of a case that define its alternative."""
         first, second = case.settings[self.setting], case.settings.get(self.also)
         return {self.setting: first} | ({} if second in (None, first) else {self.also: second})
+
+    def apart(self, *cases: MeasuredCase) -> list[dict[str, Setting]]:
+        """Return the settings in which the alternatives of cases differ, of each case.
+
+        The second setting is omitted if it equals the first one's value everywhere.
+        """
+        ways = [self.way(case) for case in cases]
+        if self.also and any(self.also in way for way in ways):
+            ways = [way | {self.also: case.settings.get(self.also)}
+                    for way, case in zip(ways, cases, strict=True)]  # fmt: skip
+        return [{name: way[name] for name in varying(ways)} for way in ways]
 
     def matters(self, case: MeasuredCase) -> bool:
         """Return whether a case is of the kernel and large enough for the setting to matter."""

@@ -36,6 +36,7 @@ _TOPICS = {
     "layout": ("fft", "Layout of lines"),
     "operator": ("heat", "Operator"),
     "bind": ("walltime", "Binding"),
+    "thread_bind": ("walltime", "Binding of threads"),
     "variant": ("iterations", "Variant"),
 }
 _APART = (Verdict.FASTER, Verdict.SLOWER)
@@ -112,16 +113,16 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
         for contrast in (one for one in found if one.verdict != "not measured"):
             pair = (own.way(measure.case) for measure in (contrast.second, contrast.first))
             by_pair.setdefault(tuple(tuple(way.items()) for way in pair), []).append(contrast)
-    topic, question = _TOPICS[own.setting]
-    for (other, reference), alike in sorted(by_pair.items(), key=lambda pair: -_decided(pair[1])):
+    for alike in sorted(by_pair.values(), key=lambda alike: -_decided(alike)):
+        other, reference = own.apart(alike[0].second.case, alike[0].first.case)
         by_verdict: dict[Verdict | None, list[Contrast]] = {}
         for contrast in alike:
             by_verdict.setdefault(verdict_of(contrast), []).append(contrast)
         ordered = sorted(by_verdict.items(), key=lambda it: (it[0] not in _APART, -len(it[1])))
         parts = [
             Claim(
-                dict(other),
-                dict(reference),
+                other,
+                reference,
                 count=len(these),
                 ratio=ratio_of(these, _where(extreme(these), alike, own)),
                 verdict=verdict,
@@ -130,6 +131,7 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
             for verdict, these in ordered
         ]
         most = extreme(alike)
+        topic, question = _TOPICS[next(iter(other))]
         yield made(
             context,
             [measure.case for one in alike for measure in (one.first, one.second)],
@@ -139,7 +141,7 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
             topic=topic,
             metric=Metric("time of a step"),
             of=len(alike),
-            but=own.parts,
+            but=(*other, *own.follows),
             near=[most.first.case, most.second.case],
         )
 

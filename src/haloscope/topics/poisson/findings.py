@@ -191,7 +191,7 @@ def _best_per_node(fields: _Fields, least: int, context: Context) -> Iterator[Fi
     found = {keys[int(race.at)]: race for race in races(measured, context.seed)}
     every = [case for field in fields.values() for case in field.values()]
     top = max(found)
-    for n in sorted({n for n, _ in found if n >= least}):
+    for n in sorted({n for n, _ in found if n >= least}, reverse=True):
         own = {nodes: race for (edge, nodes), race in found.items() if edge == n}
         parts = winners(
             list(own.values()), lambda ppn: {"per node": ppn}, lambda race: keys[int(race.at)][1]

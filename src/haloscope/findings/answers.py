@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The part of a finding that answers a study's question, for the top of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
+
+_OPPOSITE: Mapping[Verdict | None, Verdict] = {
+    Verdict.FASTER: Verdict.SLOWER,
+    Verdict.SLOWER: Verdict.FASTER,
+}
+_NONE_SHOWN = {Verdict.NO_DIFFERENCE, Verdict.EQUAL}
+
+
+def answering(finding: Finding) -> Finding:
+    """Return a finding with one verdict: the one shown in the most settings, or at the most points.
+
+    A difference takes precedence over none. Settings with the opposite difference are counted.
+    Other shapes, which have no verdicts, and trends' first part are kept as they are.
+    """
+    match finding.shape:
+        case FindingShape.COMPARISON:
+            return replace(finding, parts=_compared(finding.parts))
+        case FindingShape.BEST | FindingShape.TREND:
+            return replace(finding, parts=(_leading(finding.parts),))
+        case _:
+            return finding
+
+
+def _compared(parts: Sequence[Claim]) -> tuple[Claim, ...]:
+    lead = _leading(parts)
+    own = [
+        part for part in parts if (part.subject, part.reference) == (lead.subject, lead.reference)
+    ]
+    if {part.verdict for part in own} == _NONE_SHOWN:
+        return tuple(own)
+    opposite = [part for part in own if part.verdict is _OPPOSITE.get(lead.verdict)]
+    return (lead, *(replace(part, ratio=None) for part in opposite))
+
+
+def _leading(parts: Sequence[Claim]) -> Claim:
+    return max(parts, key=lambda part: (_is_shown(part), part.count or len(part.at)))
+
+
+def _is_shown(part: Claim) -> bool:
+    return part.verdict in (Verdict.FASTER, Verdict.SLOWER)

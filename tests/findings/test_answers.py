@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The answer at the top of a report has one verdict; the rest of its finding is below."""
+
+from __future__ import annotations
+
+import pytest
+
+from haloscope.findings.answers import answering
+from haloscope.findings.finding import Claim, Finding, FindingShape, Ratio, Verdict
+from haloscope.stats.estimates import Estimate
+
+RATIO = Ratio.of(Estimate(1.5, None, None, 0, "none"))
+FEW, MANY = {"exchange": "persistent"}, {"exchange": "nonblocking"}
+
+
+def claim(verdict: Verdict | None, count: int | None = None, *at: int) -> Claim:
+    """A claim about a number of settings, or about points."""
+    return Claim(FEW, MANY, count=count, at=at, ratio=RATIO, verdict=verdict)
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (
+            [(Verdict.EQUAL, 12), (Verdict.FASTER, 2), (Verdict.NO_DIFFERENCE, 10)],
+            [(Verdict.FASTER, 2, True)],
+        ),
+        (
+            [(Verdict.FASTER, 1), (Verdict.SLOWER, 4)],
+            [(Verdict.SLOWER, 4, True), (Verdict.FASTER, 1, False)],
+        ),
+        (
+            [(Verdict.NO_DIFFERENCE, 2), (Verdict.EQUAL, 1)],
+            [(Verdict.NO_DIFFERENCE, 2, True), (Verdict.EQUAL, 1, True)],
+        ),
+        ([(Verdict.EQUAL, 1), (Verdict.UNDECIDED, 3)], [(Verdict.UNDECIDED, 3, True)]),
+    ],
+)
+def test_a_comparison_answers_with_one_verdict_and_counts_the_opposite(
+    parts: list[tuple[Verdict, int]], expected: list[tuple[Verdict, int, bool]]
+) -> None:
+    every = tuple(claim(verdict, count) for verdict, count in parts)
+
+    found = answering(Finding("Asked", FindingShape.COMPARISON, every, of=24)).parts
+
+    assert [(one.verdict, one.count, one.ratio is not None) for one in found] == expected
+
+
+def test_a_comparison_of_several_answers_about_one_of_them() -> None:
+    other = Claim({"exchange": "sendrecv"}, MANY, count=3, ratio=RATIO, verdict=Verdict.SLOWER)
+    finding = Finding("Asked", FindingShape.COMPARISON, (claim(Verdict.FASTER, 1), other), of=3)
+
+    assert answering(finding).parts == (other,)
+
+
+@pytest.mark.parametrize("shape", [FindingShape.BEST, FindingShape.TREND])
+def test_a_shown_difference_at_the_most_points_is_the_answer(shape: FindingShape) -> None:
+    none = claim(Verdict.NO_DIFFERENCE, None, 1, 2, 4)
+    one, two = claim(Verdict.FASTER, None, 8), claim(Verdict.FASTER, None, 16, 32)
+    finding = Finding("Asked", shape, (none, one, two))
+
+    assert answering(finding).parts == (two,)
+
+
+def test_values_are_the_answer_as_they_are() -> None:
+    finding = Finding("Asked", FindingShape.VALUE, (claim(None), claim(None)))
+
+    assert answering(finding) == finding
