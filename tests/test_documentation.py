@@ -36,7 +36,7 @@ NOT_RUN = {
     "calibrate": "measures; tests/predict runs it",
     "cancel": "needs jobs of a batch system; tests/run runs it in the lab",
     "collect": "needs jobs of a batch system; tests/run runs it in the lab",
-    "describe heat1d": "needs a compiled example; tests/run/test_external_for_real.py runs it",
+    "describe heat1d": "needs a compiled example; tests/run/runners/test_external_for_real runs it",
     "history --of": "its case and machine are of that example",
     "history": "reads all results of this user; tests/history runs it",
     "import": "reads output of other programs; tests/data runs it on such output",

@@ -14,7 +14,7 @@ from recorded import poisson
 from haloscope.cli import main
 from haloscope.commands.reference.schema import SCHEMAS, text
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 READY = {
     "study": "studies/*.toml",
     "cluster": "clusters/*.toml",

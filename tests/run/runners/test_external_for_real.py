@@ -42,7 +42,7 @@ from haloscope.toolchains.transport import Family
 
 CORES = machine.physical_cores()
 RANKS = [1, 2] if len(CORES) > 1 else [1]
-TEST_CACHE = Path(__file__).parents[2] / "build" / "test-cache"
+TEST_CACHE = Path(__file__).parents[3] / "build" / "test-cache"
 
 
 @pytest.fixture(scope="module")

@@ -199,7 +199,7 @@ def test_every_parameter_type_has_a_description() -> None:
     from haloscope.commands.reference.describe import allowed
     from haloscope.run.prepare.halobench import KernelParameter
 
-    header = (Path(__file__).parents[2] / "halobench" / "base" / "params.hpp").read_text()
+    header = (Path(__file__).parents[3] / "halobench" / "base" / "params.hpp").read_text()
     (listed,) = re.findall(r"enum class Type \{ (.*?) \};", header)
     for kind in listed.split(", "):
         given: dict[str, Any] = {"type": kind, "choices": ("a",) if kind == "choice" else ()}

@@ -27,7 +27,7 @@ from haloscope.host import scratch
 from haloscope.toolchains import library
 
 HERE = Path(__file__).parent
-CACHE = HERE.parents[1] / "build" / "test-cache"
+CACHE = HERE.parents[2] / "build" / "test-cache"
 NAMES = [
     pytest.param(name, marks=[] if name == "system" else [pytest.mark.toolchains])
     for name in library.names()

@@ -39,7 +39,7 @@ def built(
 ) -> Iterator[tuple[Toolchain, str]]:
     """A toolchain, and where.c compiled with it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HALOSCOPE_CACHE", str(HERE.parents[1] / "build" / "test-cache"))
+        patch.setenv("HALOSCOPE_CACHE", str(HERE.parents[2] / "build" / "test-cache"))
         try:
             found = library.ensure(request.param)
         except UserError as error:
