@@ -110,7 +110,10 @@ class Line:
 
 
 _PEER = re.compile(r"\b(Petsc|PETSc|FFTW|textbook|stored)[^/]* / ")
-_OWN_DATE = re.compile(r"^(?:.*?, )?(\d{4}-\d\d-\d\d) [\d:]+ UTC(?:, commit [\w-]+)?; (.+), load")
+_OWN_DATE = re.compile(
+    r"^(?:.*? )?(\d{4}-\d\d-\d\d) [\d:]+ UTC(?:,? (?:at )?commit [\w-]+)?(?:;| on) (.+?)"
+    r"(?:, load| with \d+ processors)"
+)
 
 
 def lines_of(name: str, text: str) -> Iterator[Line]:
@@ -163,7 +166,7 @@ def _ratio(row: Mapping[str, str], first: str) -> tuple[str, str, float, str, bo
     return None
 
 
-LIMITS = "| figure | asked | measured | bound | what limits | next |"
+LIMITS = "| result | target | measured | bound | limiting factor | next step |"
 """LIMITS is the head of a page's table of targets above earlier results; it is written by hand."""
 
 
@@ -222,18 +225,18 @@ def table(pages: Mapping[str, str], found: Sequence[Line]) -> list[str]:
         "# Performance",
         "",
         "Kernels compared with other programs, and with the memory bandwidth of the same machine "
-        "(triad). A ratio is the peer's time over that of haloscope, or the achieved share of the "
-        "bound. "
-        f"Of {peers} comparisons with a peer, {below} have a ratio below 1 (bold); in {slower} of "
-        "these, the whole range over rounds is below 1 (slower). "
-        "A ratio holds for its machine. `bench/all.py` runs the scripts, and writes this page from "
-        "their results.",
+        "(triad). A ratio is the time of the other program divided by that of haloscope, or the "
+        "achieved share of the bound. "
+        f"Of {peers} comparisons with another program, {below} have a ratio below 1 (bold); in "
+        f"{slower} of these, the whole range over rounds is below 1 (slower). "
+        "A ratio holds only for the machine on which it was measured. `bench/all.py` runs the "
+        "scripts, and writes this page from their results.",
         *_by_machine(found),
         *_by_kernel(found),
         "",
         "## Limits",
         "",
-        "Targets above earlier results, with the bound, and what limits.",
+        "Targets above earlier results, with the bound and the limiting factor of each.",
         "",
         f"| kernel {LIMITS}",
         "|---" * 7 + "|",

@@ -172,7 +172,7 @@ def main() -> None:
         found = limits(Path(folder))
     copy = found["memory_bandwidth_bytes_per_s"]
     sections = kept("devices")
-    when = f"{found['gpu']}, driver of CUDA {found['driver_cuda']}; {taken()}"
+    when = f"{found['gpu']}, driver of CUDA {found['driver_cuda']}. {taken()}"
 
     def keep(title: str, head: Sequence[str], lines: Sequence[str]) -> None:
         sections[title] = [title, "", when, "", *head, *lines, ""]

@@ -202,9 +202,7 @@ def main() -> None:
     body += ["", "| overhead per launch | wall time, s | fastest, s | processor time, s | target |"]
     body += ["|---|---|---|---|---|", *(cost for _, cost in each)]
     body.append(supervisor(arguments.rounds))
-    write_page(
-        "external", "Overhead per launch of an external program", body, f"{HOW} Measured {taken()}"
-    )
+    write_page("external", "Overhead per launch of an external program", body, f"{HOW} {taken()}")
 
 
 if __name__ == "__main__":

@@ -158,7 +158,7 @@ def main() -> None:
         lines = measure(build(Path(folder)), problem, asked.rounds)
     head = [
         f"{problem.elements}^3 elements, {problem.rows:,} rows, {problem.iterations} iterations on "
-        f"one core; {asked.rounds} rounds, {taken()}",
+        f"one core. {taken(asked.rounds)}",
         "",
         "The bytes per row are the memory traffic of the algorithm per iteration. `operator=csr` "
         "moves 12 bytes per nonzero, 32 bytes for the row pointer, p, and A p, and 72 bytes for "

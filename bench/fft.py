@@ -71,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
-    lines: list[str] = [f"{rounds} rounds, {taken()}", ""]
+    lines: list[str] = [taken(rounds), ""]
     with tempfile.TemporaryDirectory() as folder:
         peer = build(Path(folder))
         for size in SIZES:

@@ -103,7 +103,7 @@ def main() -> None:
     sections = kept("jacobi3d")
     title = f"## {L}^3 points per rank, {processor()}"
     sections[title] = [
-        title, "", f"{rounds} rounds, {taken()} The load was {before:.1f} before the start, and "
+        title, "", f"{taken(rounds)} The load was {before:.1f} before the start, and "
         "the benchmark itself adds 1 to 2. If the load is higher, figures of two ranks are "
         "unreliable.", "",
         *HEADER, *(target.row() for target in targets(figures)), "",

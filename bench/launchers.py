@@ -90,7 +90,7 @@ def main() -> None:
         for way in WAYS
     ]
     body.append(" ".join(parts))
-    write_page("launchers", "Cost of a launcher", body, f"{HOW} Measured {taken()}")
+    write_page("launchers", "Cost of a launcher", body, f"{HOW} {taken()}")
 
 
 if __name__ == "__main__":

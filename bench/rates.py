@@ -140,7 +140,7 @@ def main() -> None:
         found = {rate: on_lab.records(folder / "out") for rate, folder in folders.items()}
         if {len(one) for one in found.values()} != {rounds * (len(SIZES) * len(NODES) + 1)}:
             sys.exit("not whole studies")
-        how = f"{HOW} Measured {taken()}"
+        how = f"{HOW} {taken()}"
         write_page("rates", "Nodes connected at three rates", page(found), how)
 
 

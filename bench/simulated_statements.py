@@ -72,9 +72,8 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
     lines = [
         f"## {paper}: statements",
         "",
-        f"{taken()} The paper makes {len(last.found)} statements. Checked against its own "
-        "tables, they are: "
-        f"{own}.",
+        f"{taken()} The paper makes {len(last.found)} statements. Checked against the "
+        f"paper's own tables: {own}.",
         "",
         "| scored | launches | right | wrong | not decided | circular |",
         "|---|---|---|---|---|---|",
@@ -101,7 +100,7 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
             f"- {reason}: {', '.join(f'`{one}`' for one in ids)}" for reason, ids in why.items()
         ]
         lines += [
-            "The following statements are not decided, for the reasons given:",
+            "The following statements are not decided, for these reasons:",
             "",
             *reasons,
             "",

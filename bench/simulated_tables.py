@@ -58,7 +58,7 @@ def table(name: str) -> list[str]:
         f"| {beside(others)} |",
         "",
         *structure(others),
-        *(["These cells are beyond the aim:", "", *beyond, ""] if beyond else []),
+        *(["The errors of these cells exceed the aim:", "", *beyond, ""] if beyond else []),
     ]
 
 

@@ -157,7 +157,7 @@ def main() -> None:
         peer = build(Path(folder))
         for matrix in arguments.matrices or MATRICES:
             title, *body = bench_matrix(matrix, peer, arguments.rounds)
-            sections[title] = [title, "", f"{arguments.rounds} rounds, {taken()}", *body]
+            sections[title] = [title, "", taken(arguments.rounds), *body]
     head = [
         "A product moves 12 bytes per nonzero and 24 bytes per row (row pointer, x, y). With "
         "shared "

@@ -306,7 +306,7 @@ def main() -> None:
         }
         for name in arguments.sections or names:
             title, *body = runs[name]()
-            sections[title] = [title, "", f"{rounds} rounds, {taken()}", *body]
+            sections[title] = [title, "", taken(rounds), *body]
             page = [*chain(*sections.values())]  # written now: a later section may be cut short
             print(write_page("star_forest", "Star forests compared with PETSc", page))
 

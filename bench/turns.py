@@ -118,11 +118,12 @@ def _sections(name: str) -> dict[str, list[str]]:
     return sections
 
 
-def taken() -> str:
-    """When a section was measured, of which commit, where, and how busy the machine was."""
-    load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
-    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit()}"
-    return f"{when}; {processor()}, load average {load}."
+def taken(rounds: int | None = None) -> str:
+    """When, where, and at which commit a section was measured, and the load of the machine."""
+    several = f" in {rounds} rounds" if rounds else ""
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC at commit {commit()}"
+    load = f"{os.cpu_count()} processors and a load average of {os.getloadavg()[0]:.1f}"
+    return f"Measured{several} on {when} on {processor()} with {load}."
 
 
 def commit() -> str:

@@ -48,12 +48,12 @@ Params accepted_params(const Kernel& kernel, const Command& command, const Commu
 /// nothing.
 int threads_of_a_rank(const Command& command) {
   if (command.threads > 0) return command.threads;
-  const int told = simulated() ? 1 : omp_get_max_threads();
-  if (told > most_threads) {
-    throw UsageError("OpenMP is set to " + std::to_string(told) + " threads; give at most " +
+  const int threads = simulated() ? 1 : omp_get_max_threads();
+  if (threads > most_threads) {
+    throw UsageError("OpenMP is set to " + std::to_string(threads) + " threads; give at most " +
                      std::to_string(most_threads));
   }
-  return told;
+  return threads;
 }
 
 Meter make_meter(const Command& command, const Communicator& comm, int threads) {
@@ -158,7 +158,7 @@ Json memory_record(const Communicator& comm, const Memory& memory, double predic
   const auto whole = [&sums](std::size_t i) { return static_cast<std::int64_t>(sums[i]); };
   const bool known = sums[0] == 0;
   return Json::object()
-      .set("predicted_bytes", static_cast<std::int64_t>(predicted_bytes))  // 1.2e7 is no integer
+      .set("predicted_bytes", static_cast<std::int64_t>(predicted_bytes))  // 1.2e7 would be a real
       .set("allocated_bytes", whole(3))
       .set("rss_bytes", known ? Json(whole(1)) : Json())
       .set("peak_bytes", known ? Json(whole(2)) : Json());

@@ -69,7 +69,7 @@ std::vector<Parameter> Kernel::all_parameters() const {
                  "", 0, 1e5});
   if (has_parts) {
     all.push_back(Parameter::one_of(
-        "parts", "no", "yes: also time each part of a step separately, after the steps",
+        "parts", "no", "whether to time each part of a step separately as well, after the steps",
         {"no", "yes"}));
   }
   return all;

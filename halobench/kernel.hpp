@@ -69,7 +69,8 @@ struct Times {
 /// A part of a step that can run by itself.
 struct StepPart {
   std::string name;
-  bool goes_on = false;  ///< what it gives a device is no time of it, and need not be done
+  bool goes_on =
+      false;  ///< its device operations are not part of its time, and may still run at its end
 };
 
 /// A kernel set up on a communicator. A kernel that sweeps sizes inside one launch has several

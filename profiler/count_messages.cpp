@@ -115,7 +115,7 @@ STANDS_FOR(MPI_Request_free, (MPI_Request * request), (request)) {
   return real(request);
 }
 
-// What waits for one request: REACHED says whether it ended.
+// A function that waits for one request; REACHED is whether it ended.
 #define WAITS(NAME, CALLED, PARAMETERS, ARGUMENTS, REACHED)             \
   STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                             \
     MPI_Status own;                                                     \

@@ -66,7 +66,7 @@ class Mapped {
         std::min({room_ + 16'384, std::max<std::size_t>(2 * room_, 256), most_});
     if (file_ < 0 || more <= room_) return false;
     const auto bytes = more * sizeof(Item);
-    errno = posix_fallocate(file_, 0, static_cast<off_t>(bytes));  // a full disk is told now
+    errno = posix_fallocate(file_, 0, static_cast<off_t>(bytes));  // detects a full disk now
     if (errno) return false;
     if (mapped_) munmap(mapped_, room_ * sizeof(Item));
     void* there = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);

@@ -163,8 +163,8 @@ def test_an_unknown_command_is_refused_with_a_suggestion(
 @pytest.mark.parametrize(
     ("words", "where", "expected"),
     [
-        ("once ring --ranks 2.5", "haloscope once --ranks 2.5", "expected an integer"),
-        ("once ring --timeout soon", "haloscope once --timeout soon", "expected a number"),
+        ("once ring --ranks 2.5", "haloscope once --ranks 2.5", "give an integer"),
+        ("once ring --timeout soon", "haloscope once --timeout soon", "give a number"),
         ("once ring --bind clos", "haloscope once --bind clos", "did you mean 'close'?"),
         ("cluster ls", "haloscope cluster ls", "'list'? known: list, show"),
         ("cluster shwo tara", "haloscope cluster shwo", "did you mean 'show'?"),

@@ -18,7 +18,7 @@ std::string join(const std::vector<std::string>& words) {
   return out;
 }
 
-/// A whole number with an optional suffix K, M or G; nothing if it is not one or overflows.
+/// An integer with an optional suffix K, M, or G; nothing if it is not one or overflows.
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t scale = 1;
   if (!text.empty()) {

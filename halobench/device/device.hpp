@@ -40,7 +40,7 @@ class Device {
 
   /// What it is, as a record says it.
   virtual std::string name() const = 0;
-  /// Which of its node's it is, as a record says it in JSON; empty of one that is no GPU.
+  /// UUID, PCI address, and index as JSON, for the record; empty unless it is a GPU.
   virtual std::string identity() const { return {}; }
 
   /// Memory of the device, uninitialised, aligned to 64 bytes: of one byte at least, as runtimes of

@@ -46,10 +46,10 @@ std::optional<Cache> read_cache(int index) {
 }
 
 /// What the environment says in place of the system.
-std::optional<std::int64_t> told_bytes() {
-  const char* told = std::getenv("HALOBENCH_LAST_CACHE_BYTES");
-  if (told == nullptr || simulated()) return {};
-  const std::string_view text = told;
+std::optional<std::int64_t> given_bytes() {
+  const char* given = std::getenv("HALOBENCH_LAST_CACHE_BYTES");
+  if (given == nullptr || simulated()) return {};
+  const std::string_view text = given;
   std::int64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (error != std::errc{} || end != text.data() + text.size() || bytes < 0) {
@@ -61,7 +61,7 @@ std::optional<std::int64_t> told_bytes() {
 
 /// The largest of them.
 Cache last_cache() {
-  if (const auto bytes = told_bytes()) return {*bytes, 1};
+  if (const auto bytes = given_bytes()) return {*bytes, 1};
   Cache last;
   for (int index = 0; !simulated(); ++index) {
     const auto cache = read_cache(index);

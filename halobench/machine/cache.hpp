@@ -6,10 +6,9 @@
 
 namespace halobench {
 
-/// Bytes of the largest cache that this system names (/sys); 0 where it names none, and under
-/// simulation, where there are no caches to be in or out of. The variable
-/// HALOBENCH_LAST_CACHE_BYTES says another number in its place: for tests, whose messages leave a
-/// small cache sooner.
+/// Size in bytes of the largest cache listed in /sys; 0 if none is listed, and under simulation,
+/// which has no caches. The variable HALOBENCH_LAST_CACHE_BYTES replaces this number, for tests,
+/// whose messages exceed a small cache sooner.
 std::int64_t last_cache_bytes();
 
 /// The same divided by the processors that share it: one core's share.

@@ -66,8 +66,8 @@ class Memory {
   std::int64_t allocated_bytes_ = 0;
 };
 
-/// Asks for huge pages where memory that was not written yet spans some: a page fault takes as long
-/// as writing hundreds of values.
+/// Requests huge pages for memory that was not written yet: a page fault takes as long as writing
+/// hundreds of values.
 void wish_huge_pages(void* memory, std::size_t bytes);
 
 /// Memory that std::free() releases, with such a wish, aligned to cache lines. A star forest of a

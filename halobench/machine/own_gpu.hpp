@@ -6,7 +6,7 @@
 
 namespace halobench {
 
-/// As a record has it, in JSON: set by who makes the device; empty where that is no GPU.
+/// GPU of this rank as JSON, for the record: set by the device; empty unless it is a GPU.
 inline std::string& own_gpu() {
   static std::string known;
   return known;

@@ -7,7 +7,7 @@
 
 namespace halobench {
 
-/// `most` is at least `value`; what is no number is above all, where std::max would pass over it.
+/// Makes `most` at least `value`; NaN counts as infinity, whereas std::max would ignore it.
 inline void raise(double& most, double value) {
   if (std::isnan(value)) most = std::numeric_limits<double>::infinity();
   if (value > most) most = value;

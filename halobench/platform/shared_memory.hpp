@@ -56,7 +56,7 @@ class SharedMemory final : public NodeMemory {
   /// between this socket and another.
   void message_starts(bool across);
 
-  /// Bytes a second of so many flows, in bytes of messages.
+  /// Bandwidth of this number of flows together, in bytes of messages per second.
   double capacity(int flows);
 
  private:

@@ -93,7 +93,7 @@ class StarForest::Link {
   void exchange(const Transfer& next);
   void send(const Transfer& next);
   void receive(std::size_t i);
-  /// So many of the messages that are no runs in place, in their order.
+  /// Unpacks `many` of the messages that are not runs in place, in their order, from `first`.
   void unpack(Space& space, const Transfer& next, std::size_t first, std::size_t many);
   void complete_sends();
   void conclude();

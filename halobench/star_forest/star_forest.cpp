@@ -110,7 +110,7 @@ void StarForest::find_shared_root(std::int64_t roots) {
   for (const auto& neighbour : root_side_) sets.push_back(&neighbour.packing.from);
   std::erase_if(sets, [](const IndexSet* set) { return set->count == 0; });
   const bool several = sets.size() > 1 || (sets.size() == 1 && !sets.front()->is_run());
-  if (several && space_.meter().executes()) {  // else there are no values that replace one another
+  if (several && space_.meter().executes()) {  // otherwise no value replaces another
     std::vector<char> taken(as_size(roots));
     std::int64_t again = -1;  // without a branch, whose outcome nobody can guess
     for (const auto* set : sets) {
@@ -154,8 +154,8 @@ void StarForest::reduce_end(const Unit& unit, const void* leaves, void* roots,
 }
 
 void StarForest::begin(const Transfer& transfer) {
-  // Where time alone is simulated there is no answer to be wrong, and SMPI's MPI_Iallreduce sends
-  // from every rank to every other (SimGrid 3.32).
+  // If only time is simulated, no answer can be wrong, and SMPI's MPI_Iallreduce sends from every
+  // rank to every other (SimGrid 3.32).
   const bool agree = space_.meter().executes() && begun_++ < agreed_operations;
   idle_link(transfer).begin(space_, transfer, agree);
   space_.meter().part("scatter", [&] { scatter(transfer); });

@@ -18,7 +18,7 @@ void the_system_tells_of_it() {
   unsetenv(variable);
   const auto bytes = last_cache_bytes();
   const auto share = last_cache_share_bytes();
-  expect::is_true(bytes >= 0 && share >= 0 && share <= bytes, "a share is no more than the whole");
+  expect::is_true(bytes >= 0 && share >= 0 && share <= bytes, "a share is at most the whole");
   expect::equal(share > 0, bytes > 0);
   const auto second = second_cache_share_bytes();
   expect::is_true(second >= 0 && second <= bytes, "no cache is larger than the largest");

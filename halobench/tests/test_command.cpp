@@ -143,10 +143,10 @@ void many_cases_are_planned_by_one_process() {
   next(R"({"error":"unknown kernel 'streem'; known: empty, )");
   next(R"({"error":"missing kernel"})");
   next(R"([{"key":"ranks","value":"1","message":"needs at least 2 ranks"}])");
-  expect::is_true(!std::getline(lines, line), "a case whose end is not there is not answered");
+  expect::is_true(!std::getline(lines, line), "a case without an end is not answered");
 }
 
-/// A newcomer's kernel that lacks something says what, in every program that has it.
+/// An incomplete kernel is refused with what it lacks, in every program that has it.
 void a_kernel_that_is_not_whole_is_refused() {
   halobench::Kernel kernel;
   const auto refused = [&](const std::string& why) {

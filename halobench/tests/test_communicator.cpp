@@ -77,7 +77,7 @@ void the_library_says_who_it_is(const halobench::Environment& environment) {
   expect::equal(version.find('\n'), std::string::npos);
   const auto level = environment.thread_level();
   expect::is_true(level == "funneled" || level == "serialized" || level == "multiple",
-                  "at least MPI_THREAD_FUNNELED was asked for, there is " + level);
+                  "at least MPI_THREAD_FUNNELED was requested, got " + level);
 }
 
 }  // namespace

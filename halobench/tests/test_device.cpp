@@ -155,7 +155,7 @@ void the_host_has_waited_for_what_it_waited_for(Lag lag) {
   device.synchronise();
   expect::is_true(device.is_waited_for(), "all streams");
   device.wait(streams[0], event);
-  expect::is_true(device.is_waited_for(), "a wait is no work");
+  expect::is_true(device.is_waited_for(), "a wait does not count as work");
   const auto memory = device.allocate(bytes);
   const std::vector<double> values(as_size(count), 1.0);
   device.upload(streams[0], values.data(), memory.data(), bytes);

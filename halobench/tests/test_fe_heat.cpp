@@ -137,22 +137,22 @@ void asymmetry_is_told(const World& world) {
     std::vector<Problem> problems;
     const Params params(halobench::find_kernel("fe_heat").parameters, {}, problems);
     Solver solver({comm, params, meter, memory}, Bisection(elements, comm.size()), each);
-    const auto told = [&](const NodeRow& row) {
+    const auto reported = [&](const NodeRow& row) {
       solver.matrix().assemble(row);
       return asymmetry(comm, solver);
     };
     solver.forget();
     solver.assemble();
     const auto good = halobench::node_row(element_matrix(elements));
-    expect::equal(told(good), std::string());
+    expect::equal(reported(good), std::string());
     auto row = good;
     row[halobench::place_in_row(1, 0, 0)] *= 1 + 1e-9;
-    if (each == "csr") expect::contains(told(row), "of a symmetric matrix");
+    if (each == "csr") expect::contains(reported(row), "of a symmetric matrix");
     row = good;
     if (comm.rank() == 0) {
       for (double& weight : row) weight *= 1 + 1e-9;
     }
-    if (comm.size() > 1) expect::contains(told(row), "of a symmetric matrix");
+    if (comm.size() > 1) expect::contains(reported(row), "of a symmetric matrix");
   }
 }
 

@@ -163,7 +163,7 @@ std::int64_t number(const Extents& elements, std::int64_t x, std::int64_t y, std
   return x + (elements[0] + 1) * (y + (elements[1] + 1) * z);
 }
 
-/// By place, the number of the node over the mesh that lies there.
+/// Number of the node at each place of the mesh.
 std::map<std::int64_t, std::int64_t> nodes_by_place(const Part& part) {
   std::map<std::int64_t, std::int64_t> found;
   const auto [xs, ys, zs] = heat::grown(part.nodes());

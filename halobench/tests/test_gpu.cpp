@@ -117,7 +117,7 @@ void values_that_meet_are_all_joined() {
   expect_both_changes<std::int32_t>();
   double none = std::numeric_limits<double>::quiet_NaN();  // which is not equal to itself
   join_at_once(none, 1.0, std::plus<>());
-  expect::is_true(std::isnan(none), "a sum with what is no number is none");
+  expect::is_true(std::isnan(none), "a sum with NaN is NaN");
 }
 
 /// A GPU's memory adds by itself what it can.

@@ -46,7 +46,7 @@ void runs_and_boxes_are_found() {
   expect::is_true(packing(Indices{}).from.is_run(), "nothing is a run");
   expect::is_true(packing(Indices{7}).from.is_run(), "one index is a run");
   expect::is_true(packing(box(5, {9, 1, 1}, 0, 0)).from.is_run(), "a run");
-  expect::is_true(!packing(box(5, {9, 2, 1}, 10, 0)).from.is_run(), "two rows are no run");
+  expect::is_true(!packing(box(5, {9, 2, 1}, 10, 0)).from.is_run(), "two rows are not a run");
   expect::equal(boxes(box(5, {4, 3, 2}, 10, 70)).size(), 1U);
   expect::equal(boxes(box(5, {1, 9, 1}, 10, 0)).size(), 1U);   // a column
   expect::equal(boxes(box(50, {3, 4, 3}, -5, 6)).size(), 1U);  // rows backwards

@@ -90,16 +90,16 @@ void each_rank_sends_what_lammps_sends(const Communicator& comm) {
   const auto found = sent_by(comm, verlet);
   for (const auto& [pair, sent] : found) {
     const auto& [kind, from, to] = pair;
-    const auto told = kind + " from " + std::to_string(from) + " to " + std::to_string(to);
+    const auto reported = kind + " from " + std::to_string(from) + " to " + std::to_string(to);
     const auto at = wanted.find(pair);
-    expect::is_true(at != wanted.end(), "LAMMPS sends no " + told);
+    expect::is_true(at != wanted.end(), "LAMMPS sends no " + reported);
     if (at == wanted.end()) continue;
     expect::is_true(close(sent.messages, at->second.messages),
-                    told + ": " + std::to_string(sent.messages) + " messages, LAMMPS " +
+                    reported + ": " + std::to_string(sent.messages) + " messages, LAMMPS " +
                         std::to_string(at->second.messages));
-    expect::is_true(close(sent.bytes, at->second.bytes), told + ": " + std::to_string(sent.bytes) +
-                                                             " bytes, LAMMPS " +
-                                                             std::to_string(at->second.bytes));
+    expect::is_true(close(sent.bytes, at->second.bytes),
+                    reported + ": " + std::to_string(sent.bytes) + " bytes, LAMMPS " +
+                        std::to_string(at->second.bytes));
   }
   for (const auto& [pair, sent] : wanted) {
     if (std::get<1>(pair) != comm.rank()) continue;

@@ -85,7 +85,7 @@ void resident_memory_grows_with_what_is_touched() {
   const auto buffer = memory.allocate<char>(bytes);
   for (std::size_t i = 0; i < buffer.size(); i += 4096) buffer[i] = 1;
   const auto after = halobench::resident_memory();
-  expect::is_true(before.now_bytes > 0, "the system tells what is resident");
+  expect::is_true(before.now_bytes > 0, "the system reports resident memory");
   expect::is_true(after.now_bytes >= before.now_bytes + bytes / 2, "touched pages are resident");
   expect::is_true(after.peak_bytes >= after.now_bytes, "the peak is the most there was");
 }

@@ -62,14 +62,14 @@ void medians_are_over_repetitions_of_what_all_ranks_took(const Communicator& com
   const double last = comm.size() - 1;
   // Two phases in each of three repetitions; "b" is once slow everywhere.
   const std::vector<double> seconds{2 + rank, 1, 4 + rank, 100 + rank, 3 + rank, 2};
-  const auto told = [](double least, double mean, double most) {
+  const auto reported = [](double least, double mean, double most) {
     return "\"median_s\":{\"min\":" + halobench::Json(least).dump() +
            ",\"mean\":" + halobench::Json(mean).dump() +
            ",\"max\":" + halobench::Json(most).dump() + "}";
   };
   const auto text = meter.summary(comm, 1, seconds).dump();
-  expect::contains(text, told(3, 3 + last / 2, 3 + last));
-  expect::contains(text, told(2, 2, 2));
+  expect::contains(text, reported(3, 3 + last / 2, 3 + last));
+  expect::contains(text, reported(2, 2, 2));
   expect::equal(meter.summary(comm, 1).dump().find("median_s"), std::string::npos);
 }
 
@@ -98,12 +98,12 @@ void a_trace_keeps_the_first_calls_and_their_parts(const Communicator&) {
   const auto spans = meter.trace_end();
   step();
   expect::equal(runs, 8);
-  std::string told;
+  std::string reported;
   for (const auto& span : spans) {
-    told += std::string(span.name) + std::to_string(span.depth) + " ";
+    reported += std::string(span.name) + std::to_string(span.depth) + " ";
     expect::is_true(span.begin_s <= span.end_s, "it ends before it begins");
   }
-  expect::equal(told, "wait1 halo0 sweep0 wait1 halo0 ");
+  expect::equal(reported, "wait1 halo0 sweep0 wait1 halo0 ");
   expect::is_true(spans[1].begin_s <= spans[0].begin_s && spans[0].end_s <= spans[1].end_s,
                   "a part outside its phase");
   meter.trace_begin(5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An answer with a value that is no number is refused, wherever in it that is, on whichever rank:
-// largest errors pass over none.
+// An answer that contains NaN is refused, at any position and on any rank: largest errors do not
+// ignore it.
 #include <cmath>
 #include <limits>
 
@@ -51,7 +51,7 @@ Progress ended(const Limits& limits) {
   return progress;
 }
 
-/// Runs refused() with each rank's values in turn replaced by what is no number, one at a time.
+/// Runs refused() with each rank's values in turn replaced by NaN, one at a time.
 template <class Refused>
 void poison(const Communicator& comm, double* values, std::int64_t count, const Refused& refused) {
   for (int rank = 0; rank < comm.size(); ++rank) {

@@ -206,10 +206,10 @@ void a_benchmarks_own_steps_are_taken(const Communicator& comm) {
   bench.recorder.usual = 3;
   measure(comm, bench.recorder, bench.meter, {1, 0, 0});
   expect::equal(bench.recorder.calls, "s0s0p...v ");
-  Bench told;
-  told.recorder.usual = 3;
-  measure(comm, told.recorder, told.meter, {1, 0, 2});
-  expect::equal(told.recorder.calls, "s0p..v ");
+  Bench reported;
+  reported.recorder.usual = 3;
+  measure(comm, reported.recorder, reported.meter, {1, 0, 2});
+  expect::equal(reported.recorder.calls, "s0p..v ");
 }
 
 void a_late_round_is_run_again(const Communicator& comm) {

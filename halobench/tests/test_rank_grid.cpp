@@ -22,7 +22,7 @@ void extents_are_parsed() {
   expect::equal(to_string(*parse_extents("5")), "5x1x1");
   for (const auto* text :
        {"", "x", "0x1x1", "-2x3", "2x3x4x5", "2x", "2x3 ", "a", "2*3", "9223372036854775808"}) {
-    expect::is_true(!parse_extents(text), std::string("'") + text + "' is no grid");
+    expect::is_true(!parse_extents(text), std::string("'") + text + "' is not a grid");
   }
 }
 

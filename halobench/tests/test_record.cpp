@@ -57,7 +57,7 @@ void an_object_knows_its_keys() {
   expect::equal(object.keys()[0], "z");
   expect::equal(object.at("z").dump(), "1");
   expect::is_true(object.at("a").is_null() && object.at("n").is_null(), "written as null");
-  expect::is_true(object.at("other").is_null() && !object.at("z").is_null(), "is not there");
+  expect::is_true(object.at("other").is_null() && !object.at("z").is_null(), "is missing");
 }
 
 void kernels_find_what_they_declared() {

@@ -206,7 +206,7 @@ void messages_that_caches_hold_slow_nobody(const Communicator& comm) {
   near(found, 0.1, "computing beside small messages");
 }
 
-/// What a cache has is no concern of the memory.
+/// Data in a cache do not use memory bandwidth.
 void a_meter_charges_what_the_memory_moves(const Communicator& comm) {
   const expect::File machine(
       "core_flops_per_s 1e12 1e12\ncores 16 1\nmemory 1 12e9\nmemory 16 96e9\n"

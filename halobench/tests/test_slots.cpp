@@ -54,14 +54,15 @@ void the_order_of_use_is_known() {
     slots.restart();
     std::vector<const unsigned char*> used;
     for (int i = 0; i < 3; ++i) used.push_back(slots.next());
-    std::vector<const unsigned char*> told;
-    slots.for_first(slots.used(), [&](std::int64_t slot) { told.push_back(slots[slot].data()); });
-    expect::is_true(told == used, "those three, in order");
-    told.clear();
-    slots.for_first(100, [&](std::int64_t slot) { told.push_back(slots[slot].data()); });
-    expect::equal(told.size(), 5U);
-    told.resize(3);
-    expect::is_true(told == used, "all five begin with them");
+    std::vector<const unsigned char*> reported;
+    slots.for_first(slots.used(),
+                    [&](std::int64_t slot) { reported.push_back(slots[slot].data()); });
+    expect::is_true(reported == used, "those three, in order");
+    reported.clear();
+    slots.for_first(100, [&](std::int64_t slot) { reported.push_back(slots[slot].data()); });
+    expect::equal(reported.size(), 5U);
+    reported.resize(3);
+    expect::is_true(reported == used, "all five begin with them");
   }
 }
 
@@ -69,10 +70,10 @@ void more_uses_than_slots_are_each_slot_once() {
   std::vector<unsigned char> memory(as_size(3 * Slots::stride(8)));
   Slots slots(memory.data(), 8, 3);
   for (int i = 0; i < 10; ++i) slots.next();
-  int told = 0;
-  slots.for_first(slots.used(), [&](std::int64_t) { ++told; });
+  int reported = 0;
+  slots.for_first(slots.used(), [&](std::int64_t) { ++reported; });
   expect::equal(slots.used(), 10);
-  expect::equal(told, 3);
+  expect::equal(reported, 3);
 }
 
 /// The first to be used, and all others: together each slot once, in the order of use.

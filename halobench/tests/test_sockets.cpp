@@ -116,7 +116,7 @@ void a_message_alone_takes_what_its_place_says(const Communicator& comm) {
   near(messages_s(comm, {{15, 0}}, 8), 1.5e-6 + 24 / 4e9, "a small one across");
 }
 
-/// What the other socket does is no concern of a memory.
+/// The other socket does not use the bandwidth of this memory.
 void each_socket_has_its_own_memory(const Communicator& comm) {
   const double each_s = half * (large / messages_bytes_per_s);
   near(messages_s(comm, from_all_of(0, 0), large), each_s, "a full socket");

@@ -39,7 +39,7 @@ double count(const std::vector<Row>& rows) {
   return sum;
 }
 
-/// On an n x n (x n) grid: how far two points are apart along each axis says whether they couple.
+/// On an n x n (x n) grid, the distance of two points along each axis determines if they couple.
 void stencils_are_what_their_names_say() {
   constexpr std::int64_t n = 4;
   for (const std::string name : {"2d5", "2d9", "3d7", "3d27"}) {

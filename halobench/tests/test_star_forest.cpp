@@ -206,7 +206,7 @@ void runs_need_no_buffers(const Communicator& comm) {
   expect::equal(forest->reduce_moves(Part::unpack, Operation::sum), units);
 }
 
-/// What is no run is packed and unpacked, whatever is done with it.
+/// Values that are not a run are packed and unpacked by every operation.
 void boxes_pass_through_buffers(const Communicator& comm) {
   Machine machine;
   const auto forest = build(comm, machine, regular_graph(comm.size(), false));

@@ -78,11 +78,11 @@ class _Parser(argparse.ArgumentParser):
         try:
             return super()._get_value(action, arg_string)
         except argparse.ArgumentError:
-            expected = _EXPECTED.get(action.type)
-            if expected is None:
+            allowed = _ALLOWED.get(action.type)
+            if allowed is None:
                 raise
             where = f"{self.prog} {_named(action)}{arg_string}"
-            raise UserError(Problem(where, "invalid value", f"expected {expected}")) from None
+            raise UserError(Problem(where, "invalid value", f"give {allowed}")) from None
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
@@ -100,7 +100,7 @@ def _named(action: argparse.Action) -> str:
     return f"{action.option_strings[-1]} " if action.option_strings else ""
 
 
-_EXPECTED: dict[object, str] = {int: "an integer", float: "a number"}
+_ALLOWED: dict[object, str] = {int: "an integer", float: "a number"}
 _ACTIONS = {
     **dict.fromkeys(("ls", "all"), ("list",)),
     **dict.fromkeys(("cat", "print", "info", "describe"), ("show",)),
@@ -147,7 +147,7 @@ def _unknown(word: str, command: str | None) -> Problem:
     own = f"haloscope {command} --help lists all" if command else "see haloscope --help"
     if not option.startswith("-"):
         of_folders = sorted({"--in", "--from"} & _options(command)) if command else []
-        hint = f"a folder is given with {of_folders[0]}; " if of_folders else ""
+        hint = f"give a folder with {of_folders[0]}; " if of_folders else ""
         return Problem(where, "unexpected argument", f"{hint}{own}")
     others = {name: _options(name) for name in COMMANDS if name != command}
     having = [name for name, options in others.items() if option in options]

@@ -14,8 +14,9 @@ class Problem:
     """One thing that the user must correct.
 
     where: the file and key, or the command-line argument.
-    what:  what is wrong, with the value that was found.
-    remedy:  what is allowed, or what to do.
+    what: what is wrong, with the value that was found.
+    remedy: what to do, as a command: "give an integer from 1 to 9", "remove --keep". "known: ..."
+        lists names. "expected ..." is for the contents of files that other programs write.
     """
 
     where: str

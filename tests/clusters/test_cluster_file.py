@@ -159,7 +159,7 @@ def test_a_missing_or_malformed_file_is_refused(tmp_path: Path) -> None:
         (
             "level = 2\n",
             "level = 2\ninclusive = 'yes please'\n",
-            {"node.caches#1.inclusive": ("boolean", "expected true if")},
+            {"node.caches#1.inclusive": ("boolean", "give true if")},
         ),
     ],
 )

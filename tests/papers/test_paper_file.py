@@ -163,5 +163,5 @@ def test_a_missing_csv_and_a_wrong_id_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="file not found"):
         read_rows(path.parent / "2.csv", file.tables[0], file.columns)
     path.parent.rename(tmp_path / "q")
-    with pytest.raises(UserError, match="must be 'q', its folder"):
+    with pytest.raises(UserError, match="give the name of the folder, 'q'"):
         read_paper(tmp_path / "q" / "paper.toml")

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Print texts that users see, drawn at random from all of them, for a reader to judge.
 
-usage: .venv/bin/python tests/support/drawn_texts.py [--seed N] [--each 10]
+usage: .venv/bin/python tests/support/drawn_texts.py [--seed N] [--each 10] [--anew]
 
-Ten each of help, kernels' descriptions, errors, pages, reports (docs/gallery), and doctor's.
+Ten each of help, kernels' descriptions, errors, pages, reports (docs/gallery), and doctor's, each
+whole, as a user sees it: an argument with its name, an error with its remedy, a row of a table with
+the heads of its columns. Rows of numbers, paths, and code are not texts. The first call runs tests
+for some minutes, and keeps the errors that they provoke; --anew repeats this.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import html
 import importlib
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,15 +28,24 @@ from haloscope.commands import COMMANDS, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "haloscope"
-REASONS = ("what", "why", "remedy", "reason")
+KEPT = ROOT / "build" / "texts.json"
+"""KEPT is the file of the errors and of the doctor's results."""
+TESTS = (
+    *("advice", "clusters", "commands", "lab", "outputs", "papers", "programs", "records", "sites"),
+    *("study", "run/test_doctor.py", "run/test_matrices.py", "run/test_received.py"),
+    *("run/test_following.py", "run/test_probing.py", "run/test_submission.py", "test_cli.py"),
+    *("run/test_workbench.py", "toolchains/test_library.py", "toolchains/test_launch.py"),
+    *("test_cache.py", "test_toml.py"),
+)
+"""TESTS are tests that provoke most errors in little time."""
 
 
 def helps() -> Iterator[str]:
-    """Summaries, descriptions, and arguments of all commands."""
+    """Summaries, descriptions, and arguments of all commands, each argument after its name."""
     for name, summary in COMMANDS.items():
         parser = argparse.ArgumentParser()
         importlib.import_module(module_of(name)).set_up(parser)
-        yield summary
+        yield f"haloscope {name}: {summary}"
         yield from of_parser(parser)
 
 
@@ -42,62 +56,60 @@ def of_parser(parser: argparse.ArgumentParser) -> Iterator[str]:
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
                 yield from of_parser(inner)
-        elif action.dest != "help":
-            yield action.help or ""
+        elif action.dest != "help" and is_text(action.help or ""):
+            names = ", ".join(action.option_strings) or action.dest.upper()
+            yield f"{names}: {action.help}".replace("%%", "%")
 
 
 def described(value: Any) -> Iterator[str]:
-    """Every help, summary, and description within a JSON document."""
+    """Every help, summary, and description within a JSON document, each help after its name."""
     if isinstance(value, list):
         for one in value:
             yield from described(one)
     elif isinstance(value, dict):
         for key, one in value.items():
-            if isinstance(one, str) and key in ("help", "summary", "description"):
-                yield one
-            else:
+            if not isinstance(one, str) or key not in ("help", "summary", "description"):
                 yield from described(one)
+            elif key == "help" and is_text(one):
+                yield f"{value['name']}: {one}"
+            elif key != "help":
+                yield one
 
 
-def literal(node: ast.AST) -> str:
-    """A string as written, with {expressions} in place of their values; "" for anything else."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.JoinedStr(values=parts):
-            return "".join(literal(part) for part in parts)
-        case ast.FormattedValue(value=value):
-            return f"{{{ast.unparse(value)}}}"
-    return ""
-
-
-def errors() -> Iterator[str]:
-    """What problems say, and their remedies."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            match node:
-                case ast.Call(func=ast.Name(id="Problem"), args=[_, *args]):
-                    yield from map(literal, args)
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in REASONS:
-                    yield literal(value)
-
-
-def doctor() -> Iterator[str]:
-    """What doctor's checks print."""
-    for path in sorted((SOURCE / "run" / "doctor").glob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        within = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
-                  for part in node.values}  # fmt: skip
-        within |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        yield from (literal(node) for node in ast.walk(tree) if id(node) not in within)
+def provoked(*, anew: bool) -> dict[str, list[str]]:
+    """Errors and the doctor's results with real values, as tests provoke them."""
+    if anew or not KEPT.is_file():
+        KEPT.parent.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "pytest", "-p", "recorded_texts", "--texts", str(KEPT)]
+        marks = "not (lab or toolchains or latex or long or coverage or minutes)"
+        subprocess.run(
+            [*command, "-m", marks, *(f"tests/{name}" for name in TESTS)],
+            cwd=ROOT, env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+            stdout=sys.stderr, check=False,
+        )  # fmt: skip
+    kept: dict[str, list[str]] = json.loads(KEPT.read_text(encoding="utf-8"))
+    return kept
 
 
 def pages() -> Iterator[str]:
     """Paragraphs, items, and rows of tables of all pages but decisions."""
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        parts = re.split(r"\n\s*\n|\n(?=[-|#] ?|\d\. )", text) if path.stem != "decisions" else ()
-        yield from (part for part in parts if not part.startswith(("#", "![")))
+        parts = re.split(r"\n\s*\n|\n(?=[-#] |\d\. )", text) if path.stem != "decisions" else ()
+        for part in parts:
+            if part.lstrip().startswith("|"):
+                yield from rows(part.strip().splitlines())
+            elif not part.startswith(("#", "![", "<")):
+                yield part
+
+
+def rows(lines: list[str]) -> Iterator[str]:
+    """The rows of a table with a cell of four words or more, each cell with its head."""
+    heads, _, *body = [[cell.strip() for cell in line.strip(" |").split(" | ")] for line in lines]
+    for row in body:
+        if any(map(is_text, row)):
+            cells = zip(heads, row, strict=False)
+            yield " | ".join(f"{head}: {cell}" if head else cell for head, cell in cells if cell)
 
 
 def reports() -> Iterator[str]:
@@ -105,7 +117,18 @@ def reports() -> Iterator[str]:
     for path in sorted((ROOT / "docs" / "gallery").glob("*.html")):
         page = path.read_text(encoding="utf-8")
         for found in re.findall(r"<(li|p|figcaption)\b[^>]*>(.*?)</\1>", page, re.DOTALL):
-            yield html.unescape(re.sub("<[^>]+>", "", found[1]))
+            yield html.unescape(re.sub("<[^>]+>", " ", found[1]))
+
+
+def one_line(text: str) -> str:
+    """A text without line breaks, but for that before the remedy of an error."""
+    what, remedy, rest = text.partition("\n    ")
+    return " ".join(what.split()) + (f"\n    {' '.join(rest.split())}" if remedy else "")
+
+
+def is_text(text: str) -> bool:
+    """Whether it has four words; settings (n=512), identifiers, and paths are not words."""
+    return len(re.findall(r"(?<![\w=./-])[A-Za-z]{2,}(?![\w=/(])", text)) > 3
 
 
 def main() -> None:
@@ -113,16 +136,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--each", type=int, default=10)
+    parser.add_argument("--anew", action="store_true")
     asked = parser.parse_args()
     print(f"seed {asked.seed}")
     chance = random.Random(asked.seed)
     kernels = json.loads((SOURCE / "records" / "kernels.json").read_text(encoding="utf-8"))
-    pools = {"help": helps(), "kernels": described(kernels), "errors": errors(),
-             "pages": pages(), "reports": reports(), "doctor": doctor()}  # fmt: skip
+    pools = {"help": helps(), "kernels": described(kernels),
+             "pages": pages(), "reports": reports(), **provoked(anew=asked.anew)}  # fmt: skip
     for name, texts in pools.items():
-        every = dict.fromkeys(" ".join(text.split()) for text in texts)
-        long = [text for text in every if len(re.findall(r"[A-Za-z]{2,}", text)) > 3]
-        for text in chance.sample(long, asked.each):
+        every = dict.fromkeys(one_line(text) for text in texts)
+        for text in chance.sample([text for text in every if is_text(text)], asked.each):
             print(f"[{name}] {text[:600]}")
 
 

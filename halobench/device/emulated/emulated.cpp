@@ -98,7 +98,7 @@ class EmulatedDevice::Worker {
  private:
   // Of the host's thread alone.
   std::int64_t works_ = 0;
-  std::int64_t last_work_ = 0;   ///< of these, that is no wait for another stream
+  std::int64_t last_work_ = 0;   ///< the last one that is not a wait for another stream
   std::int64_t waited_for_ = 0;  ///< by the host
   std::deque<std::pair<std::int64_t, Moment>> awaited_;  ///< by which work, unless that is done
 

@@ -180,8 +180,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     sigaction(signal, &handler_before(), nullptr);  // the access is tried again, and theirs
     return;
   }
-  static std::atomic_flag told;
-  if (told.test_and_set()) pause();
+  static std::atomic_flag reported;
+  if (reported.test_and_set()) pause();
   const bool open = at >= range_bytes;
   if (open) at -= range_bytes;
   std::array<char, 160> place{};

@@ -10,8 +10,8 @@
 
 namespace halobench {
 
-/// How many GPUs this process sees. Throws std::runtime_error with what the runtime says where that
-/// is no number: without a driver, or with one that is older than the runtime.
+/// Number of GPUs that this process sees. Throws std::runtime_error with the runtime's message if
+/// it cannot count them: without a driver, or with one that is older than the runtime.
 int visible_gpus();
 
 /// By which a GPU is known to others: its own number as nvidia-smi prints it, which the runtime of

@@ -33,11 +33,11 @@ class Progress {
   Progress(const Limits& limits, const Context& context) : limits_(limits), context_(&context) {}
 
   /// Whether another iteration is wanted, given (r, r) after those done so far; counts it.
-  /// Collective. Without real data it is given the sum of what unlike() said, where a solver asks.
+  /// Collective. Without real data, a solver passes the sum of unlike() over all ranks.
   bool wants_more(double residual_squared);
-  /// Without real data, this rank's part of a sum over all ranks that tells them whether iterations
-  /// are alike by now: 0 if the last took as long as the one before, else 1. Asked for once an
-  /// iteration, always at the same place, before a sum that costs the same with it.
+  /// Without real data: 0 if the last iteration of this rank took as long as the one before,
+  /// else 1. The sum over all ranks shows whether iterations are alike by now. Called once per
+  /// iteration, at the same place, before a sum that costs the same with it.
   double unlike();
 
   /// All of the solve, with those passed over.

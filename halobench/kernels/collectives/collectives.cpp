@@ -232,7 +232,7 @@ Kernel collectives() {
   kernel.name = "collectives";
   kernel.summary = "Time of barrier and data-moving collectives, by size";
   kernel.parameters = parameters();
-  kernel.results = {{"absent", text, "unsupported operations, with the reason", "",
+  kernel.results = {{"absent", text, "operations that were not timed, with the reason", "",
                      "absent if all operations are supported"}};
   for (const auto& operation : operations) {
     kernel.results.push_back({std::string(operation.name) + "_s", real,

@@ -143,11 +143,11 @@ std::vector<Parameter> parameters() {
        {},
        names},
       {"sizes", sizes, "8:1M",
-       "bcast, reduce, allreduce: message size; others: bytes per pair of ranks, or per rank at "
-       "the root",
+       "message size of bcast, reduce, and allreduce; for the other operations, bytes per pair of "
+       "ranks, or per rank at the root",
        "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
       Parameter::one_of("call", "blocking",
-                        "blocking, or nonblocking: start, then wait immediately",
+                        "form of the call: blocking, or nonblocking (start, then wait immediately)",
                         {"blocking", "nonblocking"}),
   };
   for (auto& one : message_parameters()) all.push_back(std::move(one));

@@ -22,7 +22,7 @@ Brick grown(Brick brick);
 
 /// Halves of a box are cut across its longest axis (of several, z before y before x), in the
 /// proportion of the ranks that they are for, until each rank has one. Any number of ranks up to
-/// that of the elements; boxes then differ by some layers where they can't be alike.
+/// that of the elements; boxes differ by some layers if they cannot be equal.
 class Bisection {
  public:
   /// `ranks`: at most as many as there are elements.

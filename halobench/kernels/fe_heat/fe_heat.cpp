@@ -163,8 +163,8 @@ std::vector<Parameter> parameters() {
   return {
       {"size", text, "64x64x64", "elements of the unit cube along x, y, and z"},
       Parameter::one_of("operator", "csr",
-                        "csr: assembled matrix in compressed sparse rows; matrix_free: no matrix, "
-                        "27 weights per node",
+                        "form of the operator. csr: assembled matrix in compressed sparse rows; "
+                        "matrix_free: no matrix, 27 weights per node",
                         {"csr", "matrix_free"}),
       {"iterations", integer, "0", "fixed number of iterations; 0: iterate to the tolerance", "", 0,
        1e9},

@@ -13,8 +13,8 @@
 
 namespace halobench::heat {
 
-/// Conditions are eliminated symmetrically: rows and columns of nodes on the faces are not there,
-/// and what the known temperatures give stands on the right-hand side.
+/// Conditions are eliminated symmetrically: rows and columns of nodes on the faces are omitted,
+/// and the contributions of known temperatures are part of the right-hand side.
 class Operator {
  public:
   virtual ~Operator() = default;

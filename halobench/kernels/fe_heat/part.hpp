@@ -91,7 +91,7 @@ class Part {
   /// The nodes of other ranks that this one needs: places here, and there.
   const std::vector<Bond>& bonds() const { return bonds_; }
   std::int64_t ghosts() const;
-  /// Values that an exchange copies to and from buffers: all that are no single run.
+  /// Values that an exchange copies to and from buffers: all that are not a single run.
   std::int64_t buffered() const;
 
   /// body(line) for each line of a piece, shared out over threads.

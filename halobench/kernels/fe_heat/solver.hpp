@@ -33,7 +33,7 @@ class Solver {
   /// The direction, in places; its layer on the faces of the cube is 0.
   double* p() const { return p_.data(); }
 
-  /// Spoils what is left of the last solve, each thread where it will work.
+  /// Overwrites the results of the last solve with invalid values, each thread its own part.
   void forget();
   /// The matrix and the right-hand side.
   void assemble();

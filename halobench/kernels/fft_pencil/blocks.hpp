@@ -26,8 +26,8 @@ class Blocks {
   /// Plans with `memory`, of values() coefficients, one direction or the other.
   void plan(Complex* memory, Planning planning);
 
-  /// Some points of a block's lines, from as many rows, `stride` coefficients apart. What the next
-  /// block will take of them is asked for.
+  /// Some points of a block's lines, from as many rows, `stride` coefficients apart. The values
+  /// of the next block are prefetched.
   void gather(std::int64_t block, const Complex* rows, std::int64_t stride, const Range& points,
               Complex* memory) const;
   void forward(std::int64_t block, Complex* memory) const { run(forward_, block, memory); }

@@ -44,7 +44,7 @@ class FftPencil : public Instance {
     check_spectra();
   }
 
-  /// What the last step gave back is no answer to the next.
+  /// The result of the last step must not pass as that of the next.
   void prepare() override {
     if (!meter_.executes()) return;
     std::fill_n(store_.out(), store_.planes() * store_.y().size() * pencils().size[2],
@@ -260,7 +260,7 @@ Kernel fft_pencil() {
        executed},
       {"error_max_bound", real, "largest accepted value", "", executed},
       {"spectrum_error_max", real,
-       "largest difference from a known spectrum, relative to the largest accepted one", "",
+       "largest difference from a known spectrum, relative to the largest accepted difference", "",
        executed},
       {"fftw", text, "library for one-dimensional transforms", "", executed}};
   kernel.repetitions = "5";

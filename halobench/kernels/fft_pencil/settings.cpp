@@ -21,7 +21,7 @@ void parse_size(const std::string& text, Pencils& pencils, std::vector<Problem>&
   }
 }
 
-/// Ranks in rows and columns as a word asks for them, or as numbers say; nothing if neither.
+/// Ranks in rows and columns, from a word or from numbers; nothing if the text is neither.
 std::optional<Extents> parse_grid(const std::string& text, std::int64_t ranks,
                                   const Pencils& pencils) {
   const bool slabs = ranks <= std::min(pencils.size[0], pencils.size[1]);
@@ -88,19 +88,19 @@ std::vector<Parameter> parameters() {
        "grid of ranks as rows x columns, such as 4x2: rows divide x, columns divide y; rows, "
        "columns: all ranks in one direction; even: as square as possible; auto: rows if every rank "
        "then has planes (slabs), else even"},
-      Parameter::one_of(
-          "transpose", "pipelined",
-          "alltoallv: one MPI_Alltoallv per transpose; pairwise: MPI_Sendrecv with each rank in "
-          "turn; pipelined: groups of planes are sent while others are transformed",
-          {"alltoallv", "pairwise", "pipelined"}),
+      Parameter::one_of("transpose", "pipelined",
+                        "method of the transpose. alltoallv: one MPI_Alltoallv per transpose; "
+                        "pairwise: MPI_Sendrecv with each rank in "
+                        "turn; pipelined: groups of planes are sent while others are transformed",
+                        {"alltoallv", "pairwise", "pipelined"}),
       Parameter::one_of("layout", "blocked",
                         "order of the work. blocked: transform blocks of lines that fit the cache "
                         "and copy them to the send buffer; strided: transform whole arrays in "
                         "place, with separate packing and unpacking",
                         {"blocked", "strided"}),
       {"chunks", integer, "0",
-       "groups of planes for transpose=pipelined, otherwise 1; 0: up to 8, each with at least one "
-       "plane per thread",
+       "number of groups of planes with transpose=pipelined, otherwise 1; 0: up to 8, each with at "
+       "least one plane per thread",
        "", 0, 1 << 16},
       Parameter::one_of(
           "planning", "measure",

@@ -28,7 +28,7 @@ struct Counts {
   }
 };
 
-/// A side whose pieces are still to be told, one for each chunk and rank.
+/// A side with room for one piece per chunk and rank, not yet set.
 Side side(Complex* memory, std::int64_t chunks, std::int64_t ranks) {
   return {memory, std::vector(as_size(chunks), std::vector<Piece>(as_size(ranks)))};
 }

@@ -68,31 +68,33 @@ Plan plan(const Params& params, const Shape& shape) {
 std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   std::vector<Parameter> all = {
-      {"L", integer, "100", "with size=cubes: points per edge of each rank's cube", "", 1, 1 << 20},
+      {"L", integer, "100", "points per edge of each rank's cube, with size=cubes", "", 1, 1 << 20},
       {"size", text, "cubes",
        "points of the whole mesh along x, y, and z, such as 400x400x400 (strong scaling); cubes: "
        "L^3 points per rank (weak scaling)"},
       {"topology", text, "auto",
        "ranks along x, y, and z, such as 4x1x1; auto: the grid with the fewest exchanged bytes; "
        "1d, 2d, 3d: the most even grid with that dimension"},
-      Parameter::one_of("variant", "plain",
-                        "plain: one sweep per pass over memory; streaming: the same with "
-                        "non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
-                        variants()),
+      Parameter::one_of(
+          "variant", "plain",
+          "method of the sweeps. plain: one sweep per pass over memory; streaming: the same with "
+          "non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
+          variants()),
       {"depth", integer, "0",
        "number of ghost layers and of sweeps per exchange; 0: automatic (temporal: 8, or as many "
        "as fit; otherwise 1)",
        "", 0, 64},
       Parameter::one_of("boundary", "dirichlet",
-                        "dirichlet: zero outside the mesh; periodic: opposite faces are neighbours",
+                        "boundary condition. dirichlet: zero outside the mesh; periodic: opposite "
+                        "faces are neighbours",
                         {"dirichlet", "periodic"}),
       Parameter::one_of("exchange", "nonblocking",
-                        "exchange of faces between ranks; neighbor: one MPI_Neighbor_alltoallw; "
+                        "MPI calls of the face exchange; neighbor: one MPI_Neighbor_alltoallw; "
                         "derived_types: as nonblocking, with MPI datatypes instead of packing",
                         face_exchange_names()),
       Parameter::one_of("overlap", "no",
-                        "yes: sweep points without ghosts during the exchange; always no with "
-                        "blocking, sendrecv, neighbor, or memory=device",
+                        "whether to sweep points without ghosts during the exchange; always no "
+                        "with blocking, sendrecv, neighbor, or memory=device",
                         {"no", "yes"}),
       Parameter::one_of("precision", "double", "precision of the values", {"double", "float"}),
       {"sweeps", integer, "8", "sweeps per step", "", 1, 1e6},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Device kernels launched one after the other, with a synchronisation after the first and without:
-// what it costs that the next launches can't be hidden behind the first one's work. Zhang, Mills
+// the cost of launches that do not overlap with the work of the first kernel. Zhang, Mills
 // and Smith 2020, section 6 and figure 15.
 #include <array>
 
@@ -111,8 +111,8 @@ Kernel launches() {
       {"kernels", integer, "5", "number of device kernels per chain", "", 2, 1000},
       {"size", integer, "4194304", "bytes that each kernel reads and writes", "B", value_bytes,
        static_cast<double>(std::int64_t{1} << 33)},
-      {"first", integer, "8", "work of the first kernel, as a multiple of the others'", "", 1,
-       1000},
+      {"first", integer, "8", "work of the first kernel, as a multiple of the work of the others",
+       "", 1, 1000},
   };
   for (auto& one : device_parameters()) kernel.parameters.push_back(std::move(one));
   kernel.results = {

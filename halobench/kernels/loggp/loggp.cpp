@@ -57,9 +57,9 @@ constexpr std::array<Measured, 7> measured{{
     {"delay_s", &Sample::delay_s, "mean pause in delayed_s"},
     {"receive_s", &Sample::receive_s, "time to receive a message that has arrived"},
     {"send_s", &Sample::send_s,
-     "time to send a message that is received late; with a rendezvous, as long as the wait"},
-    {"wait_s", &Sample::wait_s,
-     "time that the receiver waits in MPI for the message timed by send_s"},
+     "time to send a message that is received late; with the rendezvous protocol, it includes the "
+     "wait"},
+    {"wait_s", &Sample::wait_s, "time that the receiver of send_s waits in MPI for the message"},
 }};
 
 /// The parameters of a case.
@@ -213,8 +213,8 @@ class LogGP : public Instance {
     return MPI_Wtime() - start;
   }
 
-  /// Over the launch's repetitions. Collective: the server alone knows what receiving took,
-  /// and how long it waited before.
+  /// Over the launch's repetitions. Collective: only the server has the times of receiving and of
+  /// waiting.
   double median(std::size_t point, double Sample::* member) const {
     Times times;
     for (const auto& sample : samples_[point]) times.seconds.push_back(sample.*member);

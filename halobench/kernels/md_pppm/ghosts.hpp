@@ -26,7 +26,7 @@ class Ghosts {
 
   /// Atoms that have left the brick go to the neighbours, then all ghosts are made anew.
   void rebuild();
-  /// Positions of atoms to all their ghosts: a phase that says what for.
+  /// Sends positions of atoms to all their ghosts, in the given phase.
   void forward(Phase& phase, Phase& packing);
   /// Forces on ghosts, summed up where their atoms are.
   void reverse();

@@ -111,17 +111,17 @@ std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   return {
       {"copies", text, "ranks",
-       "copies of the benchmark's box of 32,000 atoms. ranks: one per rank (weak scaling), or the "
-       "number along x, y, and z, such as 2x2x2"},
+       "copies of the benchmark's box of 32,000 atoms: ranks for one per rank (weak scaling), or "
+       "the numbers along x, y, and z, such as 2x2x2"},
       {"rebuild", integer, "9",
        "steps per build of the neighbour lists; the first step builds them. The benchmark has 11 "
        "builds in 100 steps. Simulations time this number of steps together",
        "", 1, 1e6},
-      Parameter::one_of(
-          "alike", "each",
-          "how to run identical steps of a period and identical transforms of a step. each: run "
-          "all; once: simulate one and use its time for the others (real runs always run all)",
-          {"each", "once"}),
+      Parameter::one_of("alike", "each",
+                        "whether simulations run all identical steps of a period and all identical "
+                        "transforms of a step (each), or simulate one and use its time for the "
+                        "others (once); real runs always run all",
+                        {"each", "once"}),
   };
 }
 
@@ -134,7 +134,7 @@ std::vector<Result> results() {
       {"pencils", text, "ranks along y and z in the layout with whole lines along x"},
       {"ghosts", integer, "ghost atoms per rank"},
       {"computation", text,
-       "charged: LAMMPS' computation takes time, from the node model; absent: no computation"},
+       "computation of LAMMPS. charged: takes the time of the node model; absent: takes no time"},
   };
   const std::string sent = " sent by all ranks per step in the ";
   for (const std::string phase : sending) {

@@ -29,7 +29,7 @@ Cut parse_cut(const Params& params, const Shape& shape, std::int64_t halo) {
           simulated() ? 1 : shape.threads, halo};
 }
 
-/// A halo can't be deeper than the neighbour's own part; and iterations come in pairs.
+/// A halo is at most as deep as the neighbour's own part, and iterations come in pairs.
 std::optional<Problem> problem_of_depth(std::int64_t s, const Cut& cut) {
   if (s % 2 != 0) return Problem{"s", std::to_string(s), "not an even number; give an even number"};
   const auto smallest = cut.place(static_cast<int>(cut.ranks.ranks()) - 1);
@@ -116,23 +116,25 @@ std::vector<Parameter> parameters() {
   std::vector<Parameter> all = {
       {"n", integer, "1024", "interior mesh points per direction", "", 1, 1 << 24},
       Parameter::one_of("variant", "fused",
-                        "fused: one pass over memory per iteration; textbook: one pass per vector "
-                        "operation; pipelined: one reduction per iteration, overlapped with the "
+                        "variant of conjugate gradients. fused: one pass over memory per "
+                        "iteration; textbook: one pass per vector operation; pipelined: one "
+                        "reduction per iteration, overlapped with the "
                         "product; sstep: one pass and one reduction per s iterations",
                         variants({})),
       Parameter::one_of("exchange", "nonblocking",
-                        "halo exchange between ranks; neighbor: one MPI_Neighbor_alltoallw",
+                        "MPI calls of the halo exchange; neighbor: one MPI_Neighbor_alltoallw",
                         exchange_names()),
       Parameter::one_of("decomposition", "rows",
                         "part of the mesh per rank: whole rows, or a two-dimensional block",
                         {"rows", "blocks"}),
       Parameter::one_of("rhs", "paper",
-                        "right-hand side: that of the papers, random numbers, or 1 at one point",
+                        "right-hand side: as in the papers, random numbers, or 1 at one point",
                         {"paper", "random", "point"}),
-      {"s", integer, "2", "sstep: iterations per sweep, an even number", "", 2, 6},
+      {"s", integer, "2", "iterations per sweep with variant=sstep, an even number", "", 2, 6},
       {"reorthogonalise", integer, "0",
-       "sstep: sweeps between reorthogonalisations; 0: 16 with s=2, 4 with s=4, 1 with s=6", "", 0,
-       16},
+       "sweeps between reorthogonalisations with variant=sstep; 0: 16 with s=2, 4 with s=4, 1 with "
+       "s=6",
+       "", 0, 16},
       {"iterations", integer, "0", "fixed number of iterations; 0: iterate to the tolerance", "", 0,
        1e9},
       {"tolerance", real, "1e-6", "largest residual norm, relative to the initial one", "", 1e-16,

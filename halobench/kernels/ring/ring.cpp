@@ -84,8 +84,8 @@ class Ring : public Instance {
     check(MPI_Sendrecv(&message.value, 1, MPI_INT64_T, to, message.tag, &behind.value, 1,
                        MPI_INT64_T, from, MPI_ANY_TAG, comm_.handle(), &status),
           "MPI_Sendrecv");
-    const bool told = !simulated() || to != comm_.rank();  // SMPI: a message to itself has any tag
-    behind.tag = told ? status.MPI_TAG : message.tag;
+    const bool has_tag = !simulated() || to != comm_.rank();  // SMPI: not in a message to itself
+    behind.tag = has_tag ? status.MPI_TAG : message.tag;
     message = behind;
   }
 

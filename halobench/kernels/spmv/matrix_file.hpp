@@ -22,8 +22,8 @@ class MatrixFile : public SparseRows {
   static constexpr const char* how_to_make =
       "give haloscope the Matrix Market file again, to convert it anew";
 
-  /// Throws UsageError where there is no such file, or its header and parts are not those of a
-  /// matrix that fills it.
+  /// Throws UsageError if the file is missing, or its header and parts do not describe a matrix
+  /// that fills it.
   explicit MatrixFile(const std::string& path);
   MatrixFile(const MatrixFile&) = delete;
   MatrixFile& operator=(const MatrixFile&) = delete;
@@ -45,7 +45,7 @@ class MatrixFile : public SparseRows {
   /// Rows that check() had nothing to say of.
   void visit(Range rows, const RowVisitor& visitor) const override;
 
-  /// Where each part's rows begin; empty where there are no parts.
+  /// First row of each part; empty without parts.
   const std::vector<std::int64_t>& parts() const { return parts_; }
 
  private:

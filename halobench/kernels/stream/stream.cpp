@@ -302,12 +302,13 @@ Kernel stream() {
        "working set per rank, all three arrays together; the largest should be at least four times "
        "the rank's share of the last-level cache",
        "B", smallest_size, 1e15},
-      Parameter::one_of("operation", "all",
-                        "copy c=a, scale c=3a, add c=a+b, triad c=a+3b, dot a.b; bytes are counted "
-                        "as in STREAM (16 or 24 per element), without write-allocate traffic",
-                        {"all", "copy", "scale", "add", "triad", "dot"}),
+      Parameter::one_of(
+          "operation", "all",
+          "loop to time: copy c=a, scale c=3a, add c=a+b, triad c=a+3b, dot a.b. Bytes are counted "
+          "as in STREAM (16 or 24 per element), without write-allocate traffic",
+          {"all", "copy", "scale", "add", "triad", "dot"}),
       Parameter::one_of("stores", "plain",
-                        "plain: stores with write-allocate; streaming: non-temporal stores, up to "
+                        "kind of store. plain: with write-allocate; streaming: non-temporal, up to "
                         "1.5x faster in memory and slower in caches",
                         {"plain", "streaming"}),
   };

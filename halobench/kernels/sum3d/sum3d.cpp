@@ -224,9 +224,9 @@ std::vector<Parameter> parameters() {
        "ranks along x, y, and z, such as 4x3x2; 1d, 2d, 3d: the most even grid with that "
        "dimension"},
       Parameter::one_of("distribution", "balanced",
-                        "balanced: contiguous elements in equal numbers (the report's a = 0); "
-                        "topology: contiguous elements, as many as in the rank's block (a = 1); "
-                        "subblock: the block itself, with derived datatypes",
+                        "elements sent to each rank. balanced: contiguous, in equal numbers (a = 0 "
+                        "in the report); topology: contiguous, as many as in the rank's block (a = "
+                        "1); subblock: the block itself, with derived datatypes",
                         {"balanced", "topology", "subblock"}),
   };
 }

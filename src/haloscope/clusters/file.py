@@ -72,8 +72,9 @@ def load(path: Path) -> Cluster:
 def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     problems = []
     if "name" in data:
-        remedy = "remove it: the name is determined by the file's name"
-        problems.append(Problem(f"{path}: name", f"must be '{path.stem}'", remedy))
+        remedy = "remove this key; the name of the file is used"
+        what = f"'{data['name']}' is not the name of the file, '{path.stem}'"
+        problems.append(Problem(f"{path}: name", what, remedy))
     try:
         found = Cluster.model_validate({**data, "name": path.stem})
     except ValidationError as error:
@@ -175,4 +176,4 @@ def _expected(table: type[BaseModel], location: Location) -> str:
         return f"give an integer{unit} from {least}"
     if table is Quantity:
         return f"give a number{unit} above 0"
-    return f"expected {table.model_fields[key].description}"
+    return f"give {table.model_fields[key].description}"

@@ -78,7 +78,7 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     if cluster.node.cores > 1 and all(one.cores == 1 for one in cluster.node.memory):
         found["node.memory"] = "what several cores get of it together: an entry with cores = ..."
     where = f"cluster {cluster.name}"
-    problems = [Problem(f"{where}: {key}", "is missing", f"give {v}") for key, v in found.items()]
+    problems = [Problem(f"{where}: {key}", "missing", f"give {v}") for key, v in found.items()]
     places = max(cluster.nodes, (cluster.network and cluster.network.places) or 0)
     if places > MOST_PLACES:
         what = f"{places:,} places for nodes are too many to simulate"

@@ -81,7 +81,7 @@ def wrong_params(arguments: argparse.Namespace) -> Iterator[Problem]:
     pairs = [word.partition("=") for word in arguments.params]
     for key, _, value in pairs:
         if not (key and value):
-            remedy = "for example n=512; see haloscope describe KERNEL"
+            remedy = "give, for example, n=512; see haloscope describe KERNEL"
             yield Problem(key or f"={value}", "not key=value", remedy)
     for key, times in Counter(key for key, _, _ in pairs).items():
         if times > 1:

@@ -160,11 +160,11 @@ def _first(finding: Finding, part: Claim) -> str:
     """Return for example "32 and 48 processes per node on 2 to 4 nodes"."""
     every = _together([part.subject, *part.also])
     at = place_of(finding, part)
-    sure = VERDICTS[part.verdict] if part.also and part.verdict in _TOLD_APART else ""
+    sure = VERDICTS[part.verdict] if part.also and part.verdict in _NEED_VERDICT else ""
     return f"{every}{at and f' {at}'}{bracketed(sure, needed(part))}"
 
 
-_TOLD_APART = (Verdict.EQUAL, Verdict.UNDECIDED)
+_NEED_VERDICT = (Verdict.EQUAL, Verdict.UNDECIDED)
 
 
 def _together(several: Sequence[Settings]) -> str:

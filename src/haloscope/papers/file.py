@@ -26,6 +26,7 @@ from pydantic_core import ErrorDetails
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import opened, require_utf8
+from haloscope.quantities import count
 
 Scalar = int | float | str
 PublishedValue = int | float | str | None
@@ -143,11 +144,13 @@ def read_rows(
     columns, a number is invalid, or two rows have the same keys.
     """
     if not path.exists():
-        raise UserError(Problem(str(path), "file not found", f"named by table {table.id}"))
+        remedy = f"add the file, or correct 'file' of table {table.id}"
+        raise UserError(Problem(str(path), "file not found", remedy))
     header, *lines = _lines(path)
     if tuple(header) != table.columns:
         what = f"the header is {','.join(header)}"
-        raise UserError(Problem(str(path), what, f"paper.toml has {','.join(table.columns)}"))
+        remedy = f"give the columns of paper.toml: {','.join(table.columns)}"
+        raise UserError(Problem(str(path), what, remedy))
     texts = tuple(dict(zip(header, line, strict=False)) for line in lines)
     problems = list(_row_problems(path, table, lines, columns))
     if problems:
@@ -207,7 +210,9 @@ def _keys(location: tuple[int | str, ...]) -> list[str]:
 def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
     if paper.id != path.parent.name:
         yield Problem(
-            f"{path}: id", f"is '{paper.id}'", f"must be '{path.parent.name}', its folder"
+            f"{path}: id",
+            f"is '{paper.id}'",
+            f"give the name of the folder, '{path.parent.name}'",
         )
     ids = [table.id for table in paper.tables]
     for twice in sorted({one for one in ids if ids.count(one) > 1}):
@@ -254,7 +259,11 @@ def _row_problems(
     for number, line in enumerate(lines, start=2):
         where = f"{path}:{number}"
         if len(line) != len(table.columns):
-            yield Problem(where, f"has {len(line)} cells", f"must have {len(table.columns)}")
+            yield Problem(
+                where,
+                f"has {count(len(line), 'cell')}",
+                f"give {count(len(table.columns), 'cell')}",
+            )
             continue
         text = dict(zip(table.columns, line, strict=True))
         key = tuple(text[name] for name in table.keys)
@@ -269,20 +278,19 @@ def _row_problems(
             try:
                 value = _value(cell, columns[name])
             except ValueError:
-                yield Problem(where, f"{name} is '{cell}'", f"must be of type {columns[name].type}")
+                remedy = f"give a value of type {columns[name].type}"
+                yield Problem(where, f"{name} is '{cell}'", remedy)
                 continue
             if isinstance(value, int | float) and (what := _impossible(value, columns[name])):
                 yield Problem(where, f"{name} is '{cell}'", what)
 
 
 def _impossible(value: float, column: PublishedColumn) -> str | None:
-    """Return why a number is impossible in a table, or None. A fit's cost may be negative, a time
-    not.
+    """Return the remedy for a number that is impossible in a table, or None. A fit's cost may be
+    negative, a time not.
     """
     if not isfinite(value):
-        return "must be a finite number"
+        return "give a finite number"
     if column.unit and value < 0 and not column.signed:
-        return (
-            f"must be at least 0 {column.unit}; if negative values are allowed, set signed = true"
-        )
+        return f"give at least 0 {column.unit}; if negative values are allowed, set signed = true"
     return None

@@ -96,7 +96,7 @@ def _sockets(of: Node) -> str:
 
 
 def _messages(case: MeasuredCase) -> Messages | None:
-    """Return the fits of one placement; None for a case that is no ping-pong or has too
+    """Return the fits of one placement; None for a case that is not a ping-pong or has too
     few sizes.
     """
     models = dict(message_models(case)) if exchanges(case) else {}

@@ -22,7 +22,7 @@ _BEFORE = {
 """_BEFORE are programs that run a command after their own options and change only its
 environment.
 """
-_EXAMPLE = "for example: haloscope profile -- mpirun -n 2 ./program"
+_EXAMPLE = "give a command: haloscope profile -- mpirun -n 2 ./program"
 
 
 def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:

@@ -189,7 +189,7 @@ class _Side:
     """One side of a connection between two worlds: its ranks, each with the group of the other
     side.
 
-    tokens: identify the connection on both sides; `children` tells which side was spawned.
+    tokens: identify the connection on both sides. children: the side that was spawned.
     """
 
     how: str

@@ -5,7 +5,7 @@ The definitions are those of Scalasca (performance properties, version 2.4,
 http://apps.fz-juelich.de/scalasca/releases/scalasca/2.4/help/scalasca_patterns-2.4.html):
 
 late sender     a rank receives, or waits for a message, before the sender has begun to send it
-late receiver   a rank sends, or waits until a message is sent, before the receiver asks for it
+late receiver   a rank sends, or waits until a message is sent, before the receiver posts it
 wait at collective   a rank enters a collective operation before those whose data it needs: all
                 others, the root, or for the root all others
 

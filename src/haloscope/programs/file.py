@@ -215,11 +215,11 @@ def _problem(file: Path, detail: ErrorDetails) -> Problem:
         return Problem(where, detail["msg"], "correct this table (see docs/programs.md)")
     if detail["type"] == "pattern":
         what = f"invalid regular expression: {detail['msg']}"
-        return Problem(where, what, "expected a regular expression in Python's syntax")
+        return Problem(where, what, "give a regular expression in Python's syntax")
     if place and place[-1] == "[key]":
         remedy = "use lower-case letters, digits, and _, with a letter first"
         return Problem(f"{file}: {dotted(place[:-1])}", "invalid name", remedy)
-    remedy = f"expected {description}"
+    remedy = f"give {description}"
     return toml.translated(where, detail, model.model_fields, remedy, description)
 
 

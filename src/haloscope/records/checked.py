@@ -166,7 +166,7 @@ def _no_phase(raw: Mapping[str, Any]) -> str | None:
 
 
 def _no_call(raw: Mapping[str, Any]) -> str | None:
-    """Return what in a timeline is no valid call: phase, depth, begin, end, and a
+    """Return the invalid part of a timeline; a call is phase, depth, begin, end, and a
     device's stream.
     """
     for index, trace in enumerate(raw.get("timeline") or ()):

@@ -24,10 +24,10 @@ _EMPTY = "empty if there are none"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One launch of one case: what each key of the JSON object says, as docs/records.md has it.
+    """One launch of one case, with the keys of docs/records.md.
 
-    A key that is not there is None, or empty. names: all keys of the JSON object, in their order;
-    many records have the same. more: what is said by keys that are not declared.
+    A missing key is None, or empty. names: all keys of the JSON object, in their order; many
+    records share one tuple. more: the values of undeclared keys.
     """
 
     schema: Annotated[int, Key("version of the record format: 1", by="runner")]

@@ -93,7 +93,7 @@ def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
     yield from _of_other_schedulers(path, site)
     scheduler = SCHEDULERS[site.scheduler]
     if "mpi" in scheduler.own_keys and site.launcher in scheduler.launchers and site.mpi is None:
-        remedy = "expected one of srun --mpi=list, such as pmix, pmi2, cray_shasta, or none"
+        remedy = "give a plugin of srun --mpi=list, such as pmix, pmi2, or cray_shasta, or none"
         yield Problem(
             f"{path}: mpi", f'missing, but required with launcher = "{site.launcher}"', remedy
         )
@@ -128,4 +128,4 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
     key = next((str(part) for part in reversed(place) if part in names), None)
     field = table.model_fields[key] if key else BatchSite.model_fields["partitions"]
     where = f"{path}: {dotted(place)}"
-    return toml.translated(where, detail, names, f"expected {field.description}")
+    return toml.translated(where, detail, names, f"give {field.description}")

@@ -2,7 +2,7 @@
 """Percentiles of repetitions, nested in launches, with intervals.
 
 Repetitions of one launch share its conditions, so an interval over all of them as one sample is too
-narrow. The percentile over all possible repetitions is no alternative: if launches differ, it is
+narrow. The percentile over all possible repetitions is not useful: if launches differ, it is
 determined by the slowest, which few launches have not shown, and neither a bootstrap of launches
 (Davison and Hinkley 1997, section 3.8) nor Woodruff's interval with an effective sample size (Korn
 and Graubard 1998) covers it.

@@ -178,7 +178,7 @@ class _RunExpansion:
                 self._problem(f"params.{key}", what, "write numbers without quotes")
 
     def _layouts_that_fit(self) -> Iterator[Layout]:
-        left_out: dict[tuple[str, int], dict[str, None]] = {}  # reason, threads: processes a node
+        left_out: dict[tuple[str, int], dict[str, None]] = {}  # reason, threads: ppn
         for layout in self._layouts():
             there = layout.placement is not None or layout.nodes <= self.site.nodes
             crowded = self._crowded(layout) and not self.site.oversubscribe

@@ -129,7 +129,7 @@ def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = (
     if detail["type"] == "cases":
         what = f"the run expands to {detail['msg']} cases, more than the limit of {CASES_LIMIT:,}"
         return Problem(where, what, "give fewer values, or split the run into several studies")
-    remedy = f"expected {description}"
+    remedy = f"give {description}"
     return toml.translated(where, detail, model.model_fields, remedy, description)
 
 

@@ -2,7 +2,7 @@
 """Known numbers of iterations of solves, for simulations without arithmetic.
 
 Cases whose number of iterations is unknown are simulated with their arithmetic, as are those for
-which a study asks for it. The numbers are from published convergence tables; the study
+which a study requests it. The numbers are from published convergence tables; the study
 poisson-convergence found the same numbers up to n = 4096.
 """
 

@@ -141,7 +141,7 @@ ThreadBinds = AxisOf[ThreadBind]
 def _mapping(value: object) -> object:
     if isinstance(value, str) and (value in MAPPINGS or is_list(value)):
         return value
-    hint = f"{guess(str(value), MAPPINGS)}expected {', '.join(MAPPINGS)}"
+    hint = f"{guess(str(value), MAPPINGS)}give one of {', '.join(MAPPINGS)}"
     hint += ", or the node of each rank as a string: '0,1,1,0'"
     raise PydanticCustomError("name", "{hint}", {"hint": hint})
 

@@ -22,7 +22,7 @@ _LIBRARY = "libfabric.so.1"
 _VERSION = 1 << 16 | 5  # 1.5, which all versions in use support
 _PROV_ATTR_ONLY = 1 << 54
 _LAYERS = re.compile(r"ofi_|off_coll")
-"""Names of layers over other providers, which are no transports themselves."""
+"""Names of layers over other providers, which are not transports themselves."""
 _NAMES = {"psmx": "psm", "psmx2": "psm2"}
 """Files whose names differ from those of their providers."""
 

@@ -62,7 +62,7 @@ TALKATIVE: Mapping[Family, TransportSettings] = {
 
 
 def names(family: Family, providers: Sequence[str]) -> list[str]:
-    """Return the transports that a library with these libfabric providers can be asked for."""
+    """Return the transports that a library with these libfabric providers supports."""
     own = TRANSPORTS.get(family, {})
     return list(dict.fromkeys([*own, *(providers if family in PROVIDER else ())]))
 

@@ -172,7 +172,7 @@ def _socket_link(cluster: Cluster) -> Found:
         yield f"{key}.bandwidth_bytes_per_s", f"{rate(fast)} is out of range", remedy
     if link.latency_s is None and between_sockets(cluster) is None:
         remedy = f'add it, or messages with placement = "{OTHER_SOCKET}"'
-        yield f"{key}.latency_s", "is missing", remedy
+        yield f"{key}.latency_s", "missing", remedy
 
 
 def _regions(node: Node) -> Found:

@@ -35,19 +35,20 @@ differ, the toolchains are compared. Medians over launches are compared with a t
 Mann-Whitney test, with Holm correction for the number of comparisons. Their ratio has a confidence
 interval if there are at least 6 launches. Every point of a sweep is compared: each size, each
 collective operation, and each parameter of loggp. For stream, only triad is compared. The table has
-one line per sweep; --details and --csv contain all points. Launches limit how many comparisons a
-test can decide: none with 3 launches on each side, up to 6 with 5, and up to 300 with 8.
+one line per sweep; --details and --csv contain all points. The number of launches limits the number
+of comparisons that the test can decide: none with 3 launches on each side, up to 6 with 5, and up
+to 300 with 8.
 
-On a batch system the same test compares allocations, each by the median over its launches. With one
-allocation on each side the verdict is "undecided: one allocation each". Two on each side, or one
-against any number, are also too few: the smallest exact p is 2 / C(m + n, m), so one comparison
-needs 4 allocations on each side. run --allocations N measures in N jobs, and
-run --resume DIR --allocations N submits the missing ones. If some cases run on several nodes, the
-output names the cases that a change of the network cannot affect.
+On a batch system the same test compares allocations, each by the median over its launches. One
+comparison needs at least 4 allocations on each side, because the smallest exact p-value of m and n
+allocations is 2 / C(m + n, m). With fewer allocations the verdict is "undecided". To measure in N
+jobs, use run --allocations N; to submit the missing jobs, use run --resume DIR --allocations N. If
+some cases run on several nodes, the output names the cases that a change of the network cannot
+affect.
 
 The speed of the machine may drift between the two campaigns. To rule this out, alternate launches
-between both folders: run --resume DIR --launches N on each in turn. For the rate of false
-differences, see docs/bench/aa_real.md.
+between both folders with run --resume DIR --launches N. The rate of false differences is in
+docs/bench/aa_real.md.
 """
 _EPILOG = """\
 examples:

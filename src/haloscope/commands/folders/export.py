@@ -27,8 +27,8 @@ Each row has the settings of its case, so that rows can be selected and grouped 
 With --rows launches a row is one launch: the median, minimum, and maximum over its repetitions, and
 the kernel's results. With --rows repetitions a row is one timed repetition. A launch that swept
 several sizes has rows for each size. A size without a valid time, such as a printed 0, has a row
-with the reason instead of a time. Items without a row or column are listed on standard error:
-launches that did not run, damaged records, and results that are lists.
+with the reason instead of a time. Launches that did not run, damaged records, and results that are
+lists are omitted, and listed on standard error.
 
 Names, types, units, and meanings of the columns are a Table Schema: in the JSON file, beside a CSV
 file (FILE.schema.json), and in the metadata of a Parquet file. In Python, haloscope.load(DIR)

@@ -100,7 +100,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _check_numbers(arguments: argparse.Namespace) -> None:
     given = {"--ranks": arguments.ranks, "--nodes": arguments.nodes}
     problems = [
-        Problem(f"{option} {number}", "is out of range", f"give 1 to {COUNT_LIMIT:,}")
+        Problem(f"{option} {number}", "out of range", f"give an integer from 1 to {COUNT_LIMIT:,}")
         for option, number in given.items()
         if number is not None and not 1 <= number <= COUNT_LIMIT
     ]
@@ -113,7 +113,7 @@ def _check_files(files: Sequence[Path]) -> None:
     if twice := {
         str(file): None for file, path in zip(files, paths, strict=True) if paths.count(path) > 1
     }:
-        what = "is given more than once"
+        what = "given more than once"
         raise UserError([Problem(name, what, "name each file once") for name in twice])
 
 

@@ -69,7 +69,7 @@ def execute(arguments: argparse.Namespace) -> int:
     given: Sequence[str] = arguments.words
     words = given[1:] if given[:1] == ["--"] else given
     if not words:
-        remedy = "for example: haloscope profile -- mpirun -n 2 ./program"
+        remedy = "give a command: haloscope profile -- mpirun -n 2 ./program"
         raise UserError(Problem("profile", "no command to run", remedy))
     if arguments.sites:
         sites.tool()

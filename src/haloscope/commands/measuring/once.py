@@ -15,10 +15,10 @@ from haloscope.toolchains.launching import ahead
 _DESCRIPTION = (
     "Run one case now, on this machine or on a simulated cluster. Print its result, its time, "
     "and the time of each phase. --all also prints every parameter, the work, the memory, and "
-    "the placement. No record is kept. With --launches, the median over launches is printed as "
-    "well, with a confidence interval for 6 or more. timeline=N draws a timeline of one step "
-    "on each rank and prints the path of the picture. To list parameters and their defaults: "
-    "haloscope describe KERNEL.\n"
+    "the placement. No record is kept. With --launches, the median over launches is also "
+    "printed, with a confidence interval for at least 6 launches. timeline=N draws a timeline of "
+    "one step on each rank and prints the path of the picture. To list parameters and their "
+    "defaults: haloscope describe KERNEL.\n"
 )
 _EPILOG = """\
 examples:

@@ -102,7 +102,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     yield from placeoptions.wrong_params(arguments)
     if arguments.printed_as and arguments.kernel != KERNEL:
         lacking = f"{arguments.kernel} has no table in this format"
-        yield Problem(f"--as {arguments.printed_as}", lacking, f"supported only for {KERNEL}")
+        yield Problem(f"--as {arguments.printed_as}", lacking, f"use it with the kernel {KERNEL}")
     given = {option: getattr(arguments, option) for option in _LIMITS}
     wrong = {
         option: what
@@ -119,7 +119,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         where = f"--placement {arguments.placement}"
         yield Problem(where, "unknown placement", remedy)
     if arguments.transport == ALL:
-        remedy = "give a placement listed by haloscope toolchain list; a study can use all"
+        remedy = "give one of the transports that haloscope toolchain list prints"
         yield Problem("--transport all", "supported only in a study", remedy)
 
 

@@ -90,7 +90,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--on",
         metavar="PLACE",
         required=True,
-        help="a cluster (simulated), local (measured), or a site (simulated, the best measured)",
+        help="where to compare the layouts: a cluster (simulated), local (measured), or a site "
+        "(all simulated, the best of them measured)",
     )
     add("--via", metavar="SITE", help="simulate the candidates in batch jobs on a site")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
@@ -165,7 +166,9 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
         ]
         number = arguments.nodes
         if number is not None and (what := out_of(number, 1, COUNT_LIMIT)):
-            found.append(Problem(f"--nodes {number}", what, f"give 1 to {COUNT_LIMIT:,}"))
+            found.append(
+                Problem(f"--nodes {number}", what, f"give an integer from 1 to {COUNT_LIMIT:,}")
+            )
         return found
     if arguments.tasks is None:
         found.append(Problem("advise", "--tasks is missing", "give the number of MPI ranks"))
@@ -181,7 +184,7 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
         ("launches", arguments.launches, LAUNCHES_LIMIT),
     )
     found += [
-        Problem(f"--{name} {number}", what, f"give a number from 1 to {most:,}")
+        Problem(f"--{name} {number}", what, f"give an integer from 1 to {most:,}")
         for name, number, most in limits
         if number is not None and (what := out_of(number, 1, most))
     ]

@@ -60,9 +60,9 @@ file). Errors of these cells are reported separately from those of predicted cel
 speedups give a time more exactly than its printed digits, that time is used. No error is computed
 for times with too few digits.
 
-Beside each error is that of a naive guess: the published time on one node divided by the number of
-nodes, the rate of one rank multiplied by the number of ranks, or, for GPU messages, the paper's
-latency + size / bandwidth. skill = 1 - error / naive error.
+The error of a naive guess is listed beside each error. The guess is the published time on one node
+divided by the number of nodes; for rates, the rate of one rank multiplied by the number of ranks;
+and for GPU messages, the paper's latency + size / bandwidth. The skill is 1 - error / naive error.
 
 Papers with wall times do not state how processes were placed on a node: they are assumed to be
 spread over its sockets, or unbound where the cluster file has the costs (tara, several nodes).
@@ -125,8 +125,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add(
         "--write-bands",
         action="store_true",
-        help="in a checkout: keep the predictions in papers/PAPER/predicted.csv, from which "
-        "reports take the error of simulated times",
+        help="write the predictions to papers/PAPER/predicted.csv, from which reports compute the "
+        "error of simulated times (in a checkout only)",
     )
     add(
         "--sensitivity",
@@ -137,8 +137,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add(
         "--residuals",
         action="store_true",
-        help="also show errors and missing time per iteration by nodes, processes per node, points "
-        "per node, and message size, and list outliers",
+        help="also list outliers, and show errors and missing time per iteration by nodes, "
+        "processes per node, points per node, and message size",
     )
     add(
         "--replicates",

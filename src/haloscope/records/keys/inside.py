@@ -14,14 +14,14 @@ from haloscope.layout import CORES, LAYOUT_KEYS, MOST_RANKS, PROCESSES, key_of
 SHORTEST_S = 1e-12
 """Light gets no further than a third of a millimetre in it."""
 LONGEST_S = 1e10
-"""LONGEST_S is the largest time that a record may have, because 300 years are no launch."""
+"""LONGEST_S is the largest time that a record may have: about 300 years."""
 STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter", "sf_grid")
 TAKE_TIME = (
     *("stream", "pingpong", "loggp", "poisson_cg", "jacobi3d", "spmv", "fft_pencil", "fe_heat"),
 )
 """TAKE_TIME has the kernels whose every step computes or sends: simulated ones take time, too."""
 NOT_OURS = "absent for external programs"
-NOT_TOLD = "absent for external programs that print only the mean"
+NOT_PRINTED = "absent for external programs that print only the mean"
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from haloscope.keys import Key
-from haloscope.records.keys.inside import LONGEST_S, NOT_OURS, NOT_TOLD, STAR_FORESTS
+from haloscope.records.keys.inside import LONGEST_S, NOT_OURS, NOT_PRINTED, STAR_FORESTS
 
 
 class Shape(TypedDict):
@@ -75,11 +75,15 @@ class TimeOverRanks(TypedDict):
     """A time over all ranks: minimum, mean, and maximum."""
 
     min: NotRequired[
-        Annotated[float, Key("time on the fastest rank", unit="s", most=LONGEST_S, absent=NOT_TOLD)]
+        Annotated[
+            float, Key("time on the fastest rank", unit="s", most=LONGEST_S, absent=NOT_PRINTED)
+        ]
     ]
     mean: Annotated[float, Key("mean time over all ranks", unit="s", most=LONGEST_S)]
     max: NotRequired[
-        Annotated[float, Key("time on the slowest rank", unit="s", most=LONGEST_S, absent=NOT_TOLD)]
+        Annotated[
+            float, Key("time on the slowest rank", unit="s", most=LONGEST_S, absent=NOT_PRINTED)
+        ]
     ]
 
 

@@ -115,7 +115,7 @@ function movedPath(path, moveX, moveY, pieces) {
   return `${words.join(" ")}${path.includes("z") ? " z" : ""}`;
 }
 
-// How each part of a panel that lies on its axes is moved; without functions it is as it was drawn.
+// How each part of a panel on its axes is moved; without functions it stays as drawn.
 function partsOf(svg) {
   const parts = [];
   for (const group of svg.querySelectorAll('[id*="-series-"], [id*="-placed-"], .points')) {
@@ -130,7 +130,7 @@ function partsOf(svg) {
           only && only !== which ? (at) => at : moves[which]);
         if (part.tagName === "path") {
           part.setAttribute("d", movedPath(drawn[0], moveX, moveY, pieces));
-        } else if (part.tagName === "text") { // stands beside its place
+        } else if (part.tagName === "text") { // beside its point
           const aside = part.style.textAnchor === "end" ? -3 : 3, x = Number(drawn[0]);
           part.style.translate = `${moveX(x - aside) + aside - x}px`;
         } else {

@@ -210,7 +210,7 @@ def earlier_walls(folder: ResultFolder, plan: SavedPlan) -> dict[str, list[float
     host, cases = plan.machine["host"], {case.id for case in plan.cases}
     beside = folder.path.parent.glob("*/records.jsonl")
     for file in sorted(enclosed(beside)):
-        # an estimate is no reason to fail, whatever is in those folders
+        # an estimate must not fail because of other folders
         with suppress(UserError, OSError):
             own = file == folder.records
             for one in attempts(file) if own else attempts_of(file, cases):

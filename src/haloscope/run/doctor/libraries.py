@@ -16,7 +16,7 @@ from haloscope.errors import UserError
 from haloscope.host import gpus, machine, process
 from haloscope.host.scratch import may_execute, scratch
 from haloscope.layout import Layout
-from haloscope.quantities import parse_cpu_list
+from haloscope.quantities import cpu_list, parse_cpu_list
 from haloscope.run.doctor import CheckResult, Patient
 from haloscope.sites import file as site_file
 from haloscope.sites.schedulers import srun_kinds
@@ -153,7 +153,11 @@ def check_binding(patient: Patient) -> CheckResult:
         why = in_path.why_failed(done, _LAUNCHED_S)
         return CheckResult("binding", "fail", f"{toolchain.mpirun}: {why}", by_hand)
     if seen != sorted(job.cpus_of_ranks()):
-        why = f"requested {job.cpus_of_ranks()}, got {seen}"
+        requested, got = (
+            " and ".join(map(cpu_list, sorted(each))) or "none"
+            for each in (job.cpus_of_ranks(), seen)
+        )
+        why = f"requested processors {requested}, got {got}"
         return CheckResult("binding", "fail", why, by_hand)
     return CheckResult(
         "binding", "ok", f"works: ranks ran on processors {', '.join(sorted(found))}"

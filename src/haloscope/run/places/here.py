@@ -95,7 +95,7 @@ class Here:
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Return a runner for launches, one after the other."""
         facts = workbench.facts(study, seed, {**machine.describe(), "gpus": gpus.described()})
-        busy = machine.busy_processors(since=self.since)  # after git ended, which is no other load
+        busy = machine.busy_processors(since=self.since)  # after git has ended
         facts = replace(facts, machine={**facts.machine, "busy_processors": busy})
         model = _calibrated(_machine())
         return LocalRunner(facts, bench.built, seen, model, programs=bench.programs)

@@ -66,8 +66,7 @@ class Kernels:
             Problem(
                 f"{kernel} {key}={params[key]}",
                 "invalid value",
-                f"{guess(str(params[key]), program.said.parameters[key].choices)}"
-                f"expected {allowed}",
+                f"{guess(str(params[key]), program.said.parameters[key].choices)}give {allowed}",
             )
             for key, allowed in wrong
         ]

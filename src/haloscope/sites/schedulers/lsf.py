@@ -96,7 +96,7 @@ class Lsf(Scheduler):
         return next((word for word in printed.split() if word.isdecimal()), None)
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """Return the state of each job, from bjobs, which knows ended jobs for about an hour."""
+        """Return the state of each job, from bjobs, which lists ended jobs for about an hour."""
         return {job: self.state_within(job) for job in jobs}
 
     def state_within(self, job: str) -> JobState:
@@ -134,7 +134,8 @@ class Lsf(Scheduler):
             try:
                 lines = Path(file).read_text(encoding="utf-8").splitlines()
             except (OSError, ValueError) as error:
-                raise UserError(Problem(where, str(error), INSIDE)) from error
+                what = f"cannot read this file: {error}"
+                raise UserError(Problem(where, what, INSIDE)) from error
             names = [line.split()[0] for line in lines if line.strip()]
         nodes = of_lines(names, where)
         if site.launcher == "jsrun":

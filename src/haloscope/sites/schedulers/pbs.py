@@ -87,7 +87,7 @@ class Pbs(Scheduler):
         return next(iter(self._with_history(*words).split()), None)
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """Return the state of each job, from qstat, which knows ended jobs as long as it keeps a
+        """Return the state of each job, from qstat, which lists ended jobs as long as it keeps a
         history.
         """
         return {job: self.state_within(job) for job in jobs}
@@ -130,7 +130,8 @@ class Pbs(Scheduler):
         try:
             lines = Path(file).read_text(encoding="utf-8").splitlines()
         except (OSError, ValueError) as error:
-            raise UserError(Problem(f"PBS_NODEFILE={file}", str(error), INSIDE)) from error
+            what = f"cannot read this file: {error}"
+            raise UserError(Problem(f"PBS_NODEFILE={file}", what, INSIDE)) from error
         nodes = of_lines(lines, f"PBS_NODEFILE={file}")
         queue = environment.get("PBS_QUEUE")
         return Allocation(site.name, "pbs", job, queue, nodes, switches=None, restarts=0)

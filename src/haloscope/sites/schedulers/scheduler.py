@@ -121,7 +121,7 @@ class Scheduler(ABC):
     allocates_cores: ClassVar[bool] = False
     """Whether one job can start many programs on single cores of its nodes."""
     hydra_bootstrap: ClassVar[str | None] = None
-    """What Intel MPI's launcher has to be told to start its proxies; None: it detects that."""
+    """Option with which Intel MPI's launcher starts its proxies; None: it detects the system."""
 
     def asked_by_site(self, site: BatchSite) -> list[tuple[str, str]]:
         """Return the job options in a site file, with their values."""

@@ -12,7 +12,7 @@ from haloscope.sites.schema import BatchSite
 
 SCHEDULERS: dict[str, type[Scheduler]] = {one.name: one for one in (Slurm, Pbs, Lsf, Flux)}
 ASKABLE = tuple(dict.fromkeys(key for one in SCHEDULERS.values() for key in one.asked_by))
-"""The keys of a site file that some batch system's jobs can be asked for with."""
+"""The keys of a site file that at least one batch system supports as an option of its jobs."""
 
 
 def of(site: BatchSite) -> Scheduler:

@@ -9,6 +9,7 @@ from functools import cached_property
 from haloscope.errors import Problem, nearest
 from haloscope.host import machine
 from haloscope.layout import BINDS, PLACES, THREAD_BINDS, Layout
+from haloscope.quantities import count
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,8 @@ class Job:
     one of `launch.transports(toolchain)`; None: the library's choice. cpus: processors to use on
     each host, in order; by default those of the layout's placement on this machine, or one per core
     (per hardware thread if places is `threads`). hosts: the nodes of the layout; by default this
-    machine. bootstrap: what Hydra has to be told to start its proxies in the surrounding job; None
-    if it detects that. shared: whether other hosts use the same processors, as in a lab.
+    machine. bootstrap: the option with which Hydra starts its proxies in the surrounding job; None
+    if it detects the job. shared: whether other hosts use the same processors, as in a lab.
     """
 
     layout: Layout
@@ -74,7 +75,7 @@ class Job:
             if (word := getattr(self.layout, key)) not in known:
                 problems.append(Problem(key, f"unknown value '{word}'", nearest(word, known)))
         if 0 < self.layout.ranks < len(self.hosts):
-            what = f"{self.layout.ranks} ranks cannot occupy {len(self.hosts)} hosts"
+            what = f"{count(self.layout.ranks, 'rank')} cannot occupy {len(self.hosts)} hosts"
             problems.append(Problem("ranks", what, f"give at least {len(self.hosts)}"))
         return problems
 

@@ -39,8 +39,8 @@ AXES = (*CORES, "bind", "sizes")
 FLAT = 2.0
 """FLAT is the largest ratio to the shortest message's time that counts as flat."""
 LEAP = 1.3
-"""Smaller factors by which a longer message is faster, or slower than in proportion,
-are no leaps.
+"""LEAP is the smallest factor, by which a longer message is faster, or slower than in proportion,
+that counts as a leap.
 """
 
 

@@ -70,7 +70,7 @@ class Use:
 
     @property
     def exceeds(self) -> bool:
-        """Whether the solve exceeded the triad's bandwidth, so that the triad is no limit."""
+        """Whether the solve exceeded the bandwidth of the triad, which is then not a limit."""
         return self.triad is not None and self.achieved.value > self.triad.moved.value
 
 
