@@ -25,7 +25,7 @@ for of_a_terminal in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR"):
 
 @pytest.fixture
 def exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulations without an error, for tests of what is told of times that differ."""
+    """Simulations without an error, for tests of reports on differing times."""
     settings: dict[str, Scalar] = {"nodes": 2, "variant": "textbook"}
     cell = ValidatedCell("any", "any", "any", "any", "1", settings, {}, 1.0, 1.0, False)
     other = replace(cell, over={"nodes": 1})

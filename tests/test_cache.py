@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A cache that can't be written to is told by each command that needs it, with what to do."""
+"""Each command that needs the cache reports that it is not writable, with a remedy."""
 
 from __future__ import annotations
 

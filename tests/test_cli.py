@@ -63,7 +63,7 @@ library.names = halobench.names = lambda: ["fake"]
 halobench.describe = describe
 build.of = lambda toolchain: build.Build(toolchain, FAKE_PROGRAMS, "5eed", "fake++ 1.0")
 """
-"""A toolchain and a halobench that are not there, for a process of its own."""
+"""A fake toolchain and a fake halobench, for a separate process."""
 
 
 def test_once_does_not_import_fitting_or_plotting(tmp_path: Path) -> None:

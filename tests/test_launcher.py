@@ -487,7 +487,7 @@ def test_a_missing_tool_is_named_and_setup_is_not_repeated(checkout: Checkout, t
     assert f"{tool} is not in PATH" in err
 
 
-def test_without_any_installer_the_error_says_what_to_install(checkout: Checkout) -> None:
+def test_without_any_installer_the_error_names_what_to_install(checkout: Checkout) -> None:
     code, _, err = checkout.run(can="python")
     assert code == 2
     assert "has no ensurepip" in err
@@ -538,7 +538,7 @@ def test_another_users_checkout_without_a_setup_is_reported(there: str) -> None:
 
         done = subprocess.run(
             [folder / "haloscope", "--version"],
-            env={"PATH": os.environ["PATH"]},  # ./check asks for the developers' extras
+            env={"PATH": os.environ["PATH"]},  # ./check requests the developers' extras
             capture_output=True,
             text=True,
             check=False,

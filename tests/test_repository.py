@@ -104,7 +104,7 @@ def test_issue_forms_and_workflows_have_only_valid_keys(schema: str) -> None:
 
 
 @pytest.mark.parametrize("form", sorted(ROOT.glob(".github/ISSUE_TEMPLATE/[!c]*.yml")), ids=str)
-def test_a_form_asks_for_the_output_of_doctor(form: Path) -> None:
+def test_a_form_requests_the_output_of_doctor(form: Path) -> None:
     assert "haloscope doctor --json" in form.read_text(encoding="utf-8")
 
 

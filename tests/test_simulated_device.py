@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulated devices take exactly what follows by hand from what their cluster file says.
 
-A step's time is what more steps take more: how a case begins and ends is no part of it.
+The time of a step is the difference between more and fewer steps, without start and end of a case.
 """
 
 from __future__ import annotations

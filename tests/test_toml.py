@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TOML that anyone wrote: all that is of no use whatever its keys mean is told."""
+"""TOML from any author: everything that is invalid whatever its keys mean is reported."""
 
 from __future__ import annotations
 

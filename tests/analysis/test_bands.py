@@ -72,7 +72,7 @@ def test_a_band_uses_the_same_cluster_file_kernel_and_variant() -> None:
         ({"ppn": 5}, ("5 cores per node", "(at most 4)")),
     ],
 )
-def test_cells_of_other_regimes_are_no_validation(
+def test_cells_of_other_regimes_do_not_validate(
     settings: dict[str, int], beyond: tuple[str, ...]
 ) -> None:
     every = Bands([cell(ppn=1), cell(ppn=4), cell(where="2b", nodes=1, threads=2)])

@@ -202,7 +202,7 @@ def test_one_allocation_against_local_launches_is_undecided() -> None:
 def test_an_allocation_decides_by_ranks_whatever_its_number(
     slow: int, fast: int, verdict: str, first_job: int
 ) -> None:
-    """No p is below 2 / C(m + n, m), and jobs of two folders are no pairs."""
+    """No p is below 2 / C(m + n, m), and jobs of two folders are not paired."""
     one = of_jobs({1 + k: [3.0 + k / 10] * 3 for k in range(slow)})
     other = of_jobs({first_job + k: [1.0 + k / 10] * 3 for k in range(fast)})
 
@@ -279,7 +279,7 @@ def test_cases_that_the_network_cannot_affect_are_named() -> None:
     assert compare_cases(cases(alone), cases(alone)).untouched == ()
 
 
-def test_messages_that_grew_on_one_side_are_no_control() -> None:
+def test_messages_that_grew_on_one_side_are_not_a_control() -> None:
     few, many = (cases(on_nodes(2, 2, messages=share)) for share in (0.01, 0.2))
 
     assert compare_cases(few, many).untouched == ()

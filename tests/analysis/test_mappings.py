@@ -41,7 +41,7 @@ def test_a_node_without_a_task_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("ppn", "tasks"), [(3, 6), (4, 7), (2, 7)])
-def test_an_impossible_task_distribution_is_no_layout(ppn: int, tasks: int) -> None:
+def test_an_impossible_task_distribution_is_not_a_layout(ppn: int, tasks: int) -> None:
     assert Layout(3, 3, tasks=7).problem is None
     assert f"tasks = {tasks} " in str(Layout(3, ppn, tasks=tasks).problem)
 

@@ -67,7 +67,7 @@ def test_a_measured_file_has_no_assumptions(eagle: Cluster) -> None:
 
 
 def test_values_marked_as_assumed_are_assumptions() -> None:
-    """Other words for it would leave a number out of the list."""
+    """With other words, a number would be missing in the list."""
     for name in cluster_file.ready():
         text = cluster_file.ready()[name].read_text(encoding="utf-8")
         assumed = [

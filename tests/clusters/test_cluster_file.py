@@ -228,7 +228,7 @@ def test_every_shipped_number_has_a_source() -> None:
 def without_source(table: Any, where: str = "") -> Iterator[str]:
     """Tables with numbers, and no source; a level of a network has the network's.
 
-    Where a piece of a fit begins and ends is no number of the machine's, nor are published cells.
+    The limits of a fitted piece are not numbers of the machine, nor are published cells.
     """
     if isinstance(table, list):
         for one in table:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers of cluster files that can't be true together, or not of any machine."""
+"""Numbers of cluster files that contradict each other, or are impossible for any machine."""
 
 from __future__ import annotations
 
@@ -426,7 +426,7 @@ def test_memory_bandwidth_that_falls_with_cores_is_named(tmp_path: Path) -> None
         ("shared_by = 24", "shared_by = 8"),
     ],
 )
-def test_plausible_measurement_gaps_are_no_contradiction(
+def test_plausible_measurement_gaps_are_not_contradictions(
     tmp_path: Path, change: tuple[str, str]
 ) -> None:
     cluster_file.load(changed(tmp_path, change))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GPUs of a cluster file: where ranks sit, what simulations are told, what can't be."""
+"""GPUs of a cluster file: positions of ranks, input of simulations, contradictions."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_other_networks() -> None:
 
 
 def test_messages_larger_than_the_cache_share_of_a_core_use_memory() -> None:
-    """Of 16 KiB that a core shares with no other, half; a source says how often they are copied."""
+    """Half of 16 KiB that a core does not share; the source contains the number of copies."""
     node = described().node
     small = node.caches[0].model_copy(update={"size_bytes": 2**14})
     (within,) = described().messages
@@ -298,7 +298,7 @@ def test_options_set_the_protocol_switch_and_the_algorithms() -> None:
 
 
 def test_a_size_beyond_the_limit_of_mpi_acts_as_unlimited() -> None:
-    """A file may say that no send waits by a number that is no int of SimGrid's."""
+    """Without waiting sends, the limit may exceed SimGrid's integers."""
     cluster = described()
     assert cluster.mpi is not None
     endless = cluster.mpi.model_copy(update={"rendezvous_bytes": Quantity(value=1e12, source="x")})

@@ -22,7 +22,7 @@ import psutil
 
 HALOSCOPE = [sys.executable, "-P", "-m", "haloscope"]
 MARK = "HALOSCOPE_FAULT_MARK"
-"""The variable that tells the processes of one disturbed campaign from all others."""
+"""The variable that identifies the processes of one disturbed campaign."""
 LIMIT_S = 600
 """How long a command may take, on a machine that others use, before it counts as one that hangs."""
 GONE_S = 300
@@ -180,7 +180,7 @@ class Ground:
         return mine
 
     def left_behind(self) -> list[str]:
-        """What lies in the scratch folder, MPI's own session folders among it."""
+        """The contents of the scratch folder, including MPI's session folders."""
         return sorted(str(path.relative_to(self.scratch)) for path in self.scratch.rglob("*"))
 
 
@@ -208,7 +208,7 @@ class Disturbed:
 
     @property
     def words(self) -> list[str | Path]:
-        """The command that begins the campaign, or goes on with it."""
+        """The command that begins or continues the campaign."""
         if (self.folder / "plan.json").exists():
             return ["run", "--resume", self.folder]
         study = self.ground.path / f"{self.kind.name}.toml"
@@ -293,7 +293,7 @@ def enclose() -> None:
 
 
 def shared_memory() -> list[str]:
-    """What lies in the shared memory that is ours alone; [] where it is everybody's."""
+    """The contents of our own shared memory; [] if other processes use it too."""
     return sorted(path.name for path in SHARED.iterdir()) if OURS in os.environ else []
 
 

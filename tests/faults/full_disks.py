@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs campaigns on disks that are full, fail or vanish, mends the disk, and goes on with them.
+"""Runs campaigns on disks that are full, fail, or vanish; repairs the disk; continues them.
 
 python tests/faults/full_disks.py
 
@@ -44,11 +44,11 @@ NO_SPACE = ("No space left on device",)
 
 @dataclass
 class Disk:
-    """A disk on which a campaign can't end well.
+    """A disk on which a campaign fails.
 
     kind: of campaign. inside: where its result folder is, None for an ordinary disk. reasons: what
     it may say, one of them. during: what happens once the first record is there. remedy: then the
-    campaign can be gone on with. more: for the process. harmless: the campaign may end well, too.
+    campaign can continue. more: for the process. harmless: the campaign may also succeed.
     """
 
     kind: str
@@ -182,14 +182,14 @@ def dev_full(place: Ground) -> Iterator[Disk]:
 
 
 def full_scratch(place: Ground) -> Iterator[Disk]:
-    """Where temporary files are there is no room for any."""
+    """The disk of temporary files is full."""
     with tmpfs(place.scratch, "size=4k,nr_inodes=6") as grow:
         reasons = (*NO_SPACE, "failed; to retry", "could not exchange messages")
         yield Disk("precise", None, reasons, grow)
 
 
 def full_cache(place: Ground) -> Iterator[Disk]:
-    """Where simulated results are kept there is no room for any."""
+    """The disk of cached simulations is full."""
     with tmpfs(place.cache / "simulated", "size=4k") as grow:
         yield Disk("simulated", None, NO_SPACE, grow)
 
@@ -224,7 +224,7 @@ DISKS: dict[str, Callable[[Ground], Iterator[Disk]]] = {
 
 
 def attempt(name: str, place: Ground) -> None:
-    """A campaign on such a disk, and on once it is mended. AssertionError where it is not right."""
+    """Run a campaign on such a disk, repair it, continue. Raise AssertionError if it is wrong."""
     with contextmanager(DISKS[name])(place) as disk:
         one = Disturbed(place, KINDS[disk.kind], inside=disk.inside)
         ended = _run(one, disk)
@@ -253,7 +253,7 @@ def _run(one: Disturbed, disk: Disk) -> Ended:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Try all kinds, and tell; 1 if something was lost or not told."""
+    """Try all kinds; return 1 if something was lost or not reported."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--disks", nargs="+", choices=DISKS, default=[*DISKS], metavar="DISK")
     parser.add_argument("--builds", type=Path, default=cache_path() / "builds")

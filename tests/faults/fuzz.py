@@ -3,7 +3,7 @@
 
 python tests/faults/fuzz.py --tries 400 --seed 1
 
-Each target reads in this process, and launches nothing: programs can't be started meanwhile.
+Each target reads in this process and launches nothing: starting programs is disabled.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def study(text: bytes, folder: Path) -> None:
 
 
 def cluster(text: bytes, folder: Path) -> None:
-    """A cluster file is refused, or all of its numbers can be, and SimGrid can be told of it."""
+    """A cluster file is refused, or all of its numbers are possible and SimGrid accepts them."""
     path = folder / "fuzzed.toml"
     path.write_bytes(text)
     found = cluster_file.load(path)
@@ -217,7 +217,7 @@ def matrix(text: bytes, folder: Path) -> None:
 
 
 def words(line: list[str], folder: Path) -> None:
-    """A command line ends with a code that is documented, whatever it asks for."""
+    """Any command line ends with a documented code."""
     try:
         code = haloscope(line)
     except SystemExit as end:  # argparse's own

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills campaigns at random moments, goes on with them, and looks for what is lost, doubled, left.
+"""Kills campaigns at random moments, continues them, and checks for lost, double, or left files.
 
 python tests/faults/kill.py --tries 100 --seed 1
 
@@ -119,7 +119,7 @@ def aimed(chance: random.Random, moment: str, typical: Lasts) -> Shot:
 
 
 def disturb(one: Disturbed, shot: Shot) -> str | None:
-    """Start or go on with a campaign, and shoot; what was sent, None where it had ended before."""
+    """Start or continue a campaign, and send a signal; return it, or None if it had ended."""
     before = one.records()
     process = one.ground.start(*one.words)
     enough: Callable[[], bool] = lambda: one.records() - before >= shot.records  # noqa: E731
@@ -183,7 +183,7 @@ def campaign(one: Disturbed, most: int, typical: Lasts, chance: random.Random) -
 def slice_of(tries: int, seed: int, kinds: Sequence[str], place: Ground) -> Slice:
     """So many kills and signals, over campaigns of these kinds in turn."""
     chance, begin = random.Random(seed), time.monotonic()
-    for kind in kinds:  # builds what it needs, which is no part of a typical campaign's time
+    for kind in kinds:  # builds its programs, which is not part of a typical campaign's time
         lasts(place, KINDS[kind])
     typical = {kind: lasts(place, KINDS[kind]) for kind in kinds}
     counted: Counter[str] = Counter()
@@ -208,7 +208,7 @@ def slice_of(tries: int, seed: int, kinds: Sequence[str], place: Ground) -> Slic
 
 
 def _tidy(place: Ground) -> None:
-    """After something wrong, so that it is told once."""
+    """Exclude a known problem, so that it is reported once."""
     for pid, _ in place.processes():
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

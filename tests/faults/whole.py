@@ -205,7 +205,7 @@ def main() -> int:
         while not asked.no_more:
             mine = [one for one in kept(FIGURES) if one.part == name]
             done = sum(one.tries for one in mine)
-            if done >= PARTS[name].goal or done == before:  # the latter: it can't be run here
+            if done >= PARTS[name].goal or done == before:  # the latter: it cannot run here
                 break
             before = done
             PARTS[name].run(done, max((one.seed for one in mine), default=0) + 1)

@@ -62,7 +62,7 @@ def test_a_folder_whose_owner_was_killed_during_removal_is_swept(place: Path, af
 def test_a_partly_removed_folder_can_still_be_locked(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file that tells whether somebody lives goes last."""
+    """The file that identifies the owner is removed last."""
     removed: list[str] = []
     really = Path.unlink
 

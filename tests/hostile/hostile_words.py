@@ -7,9 +7,9 @@ Every one holds a token of its own, so that a test can tell whether it came thro
 from __future__ import annotations
 
 TOKEN = "HX7"
-"""Stands in every word, with the word's number behind it: see `token`."""
+"""A part of every word, followed by the word's number: see `token`."""
 CANARY = "canary-4f1d"
-"""What stands in a file outside that nobody was asked to read: it may appear nowhere."""
+"""The contents of a file outside the folder, which must not appear anywhere."""
 
 _WORDS: dict[str, str] = {
     "html-script": f"<script>{TOKEN}()</script>",
@@ -78,7 +78,7 @@ _WORDS: dict[str, str] = {
 
 
 def token(name: str) -> str:
-    """What tells a word from all others, whatever becomes of the rest of it."""
+    """The part that identifies a word, however the rest is changed."""
     return f"{TOKEN}n{[*_WORDS].index(name)}n"
 
 

@@ -184,7 +184,7 @@ def _cells(folder: Path) -> Iterator[str]:
 
 
 def _is_formula(cell: str) -> bool:
-    """Whether a spreadsheet would reckon with it; a word is no number."""
+    """Whether a spreadsheet would evaluate the cell; a word is not a number."""
     return cell.startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
@@ -210,7 +210,7 @@ def test_a_hostile_folder_name_is_harmless(
 def test_a_folder_name_with_raw_bytes_and_escapes_is_reported(
     outside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A name that is no UTF-8 was a traceback where a report says how to go on."""
+    """A name that is not UTF-8 caused a traceback where a report names the next step."""
     name = "received \udcff\x1b[2J"
     folder = write_folder(outside / name, [poisson(64), poisson(64, launch=1)])
 

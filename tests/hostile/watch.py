@@ -59,7 +59,7 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def _absolute(path: str | bytes) -> str:
-    """Without following links: a file outside that is reached by one is told by the canary."""
+    """Without following links: the canary detects a file outside that a link reaches."""
     return os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - resolve() follows links
 
 

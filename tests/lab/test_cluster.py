@@ -76,7 +76,7 @@ for size in sizes:
 """PING_PONG prints sizes and half a round trip of each in s; the one without an argument serves."""
 
 
-def test_a_ping_pong_is_no_faster_than_the_link(lab: RunningLab) -> None:
+def test_a_ping_pong_does_not_exceed_the_rate_of_the_link(lab: RunningLab) -> None:
     """Its least time is that of the bytes but for those of a packet, which a bucket lets pass."""
     server = ["nsenter", "--target", str(lab.host("lab2").pid), "--all", "python3", "-c", PING_PONG]
     with subprocess.Popen(server) as serving:

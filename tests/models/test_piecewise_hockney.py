@@ -71,7 +71,7 @@ def test_a_protocol_change_is_found_at_its_size(noise: float) -> None:
 
 
 @pytest.mark.parametrize(("factor", "boundaries"), [(1.001, []), (1.05, [8192])])
-def test_a_step_within_the_resolution_is_no_boundary(
+def test_a_step_within_the_resolution_is_not_a_boundary(
     factor: float, boundaries: list[float]
 ) -> None:
     times_s = (1e-6 + SIZES / 1e10) * np.where(SIZES <= 8192, 1.0, factor)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CAUGHT, SURVIVED, STALE, UNFIT, FAILS = "caught", "SURVIVED", "STALE", "UNFIT", "FAILS BEFORE"
-"""Its test fails, or passes; it can't be applied, or not be run; its test fails without it."""
+"""Its test fails or passes; the change or the test cannot be applied; the test fails without it."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One deliberate breakage; its topic is the name of the file that it stands in."""
+    """One deliberate breakage; its topic is the name of its file."""
 
     topic: str
     id: str
@@ -48,7 +48,7 @@ class Mutant:
         return self.test.partition("::")[0]
 
     def stale(self, root: Path) -> str | None:
-        """Why it can't be applied; None if it can."""
+        """Return why it cannot be applied; None if it can."""
         path = root / self.file
         if not path.is_file():
             return f"there is no {self.file}: name the file that this moved to"

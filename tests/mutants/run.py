@@ -4,8 +4,8 @@
 python tests/mutants/run.py [TOPIC or ID ...]; without any, all of them. Each table of
 tests/mutants/TOPIC.toml is one breakage that sample.py's tool can't make: in `file`, the text
 `old`, which occurs there once, becomes `new`; `test` is what must then fail, a node id of pytest
-or the name of a test of ctest; `why` says what would go wrong unseen. Only copies of the checkout,
-in build/mutants, are changed.
+or the name of a test of ctest; `why` is the fault that would remain unseen. Only copies of the
+checkout, in build/mutants, are changed.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ BROKEN = 70
 """Exit code of a process that could not import the mutated module; pytest has no such code."""
 FAILED = re.compile(r"^FAILED (.*?)(?: - .*)?$", re.MULTILINE)
 PRELOADED = ("matplotlib.figure", "numpy", "pydantic", "pytest", "rich.table", "scipy.stats")
-"""What takes long to import, and is no part of haloscope."""
+"""Packages that take long to import, and are not part of haloscope."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class PythonTests:
             self._copies.put(copy)
 
     def failing(self, mutants: Sequence[Mutant]) -> dict[str, str]:
-        """Those of their tests that fail, are skipped or not there, without any mutant."""
+        """Return those of their tests that fail, are skipped, or are missing without any mutant."""
         tests = list(dict.fromkeys(mutant.test for mutant in mutants))
         copy = self._copies.get()
         try:
@@ -218,7 +218,7 @@ class CxxTests:
         return copy
 
     def failing(self, mutants: Sequence[Mutant]) -> dict[str, str]:
-        """Those of their tests that fail, or are not there, without any mutant."""
+        """Return those of their tests that fail or are missing without any mutant."""
         tests = list(dict.fromkeys(mutant.test for mutant in mutants))
         built = self._build(sorted({mutant.program for mutant in mutants}))
         if built.code != 0:
@@ -262,7 +262,7 @@ def _end_of(output: str) -> str:
 
 
 def judged(mutants: Sequence[Mutant], suite: PythonTests | CxxTests) -> Iterator[Verdict]:
-    """Verdicts on mutants whose tests pass without them; the others say nothing, and are told."""
+    """Verdicts on mutants whose tests pass without them; the others are only reported."""
     failing = suite.failing(mutants)
     for mutant in (one for one in mutants if one.test in failing):
         yield Verdict(mutant, FAILS, f"{mutant.test}: {failing[mutant.test]}")

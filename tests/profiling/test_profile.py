@@ -607,7 +607,7 @@ def openmpi() -> Toolchain:
         (["./own", "mpirun", "x"], ["./own", "mpirun", "x"]),
     ],
 )
-def test_open_mpi_is_told_to_export_the_counter(words: list[str], expected: list[str]) -> None:
+def test_open_mpi_exports_the_counter(words: list[str], expected: list[str]) -> None:
     assert launcher.passed_on(words, openmpi(), OURS) == (expected, OURS)
 
 

@@ -16,7 +16,7 @@ from haloscope.profiling.process import Sent
 from haloscope.profiling.traffic import Flow, Rank
 
 NOWHERE = (-1, -1, 0)
-"""NOWHERE is no place in the program, no communicator, and no size."""
+"""NOWHERE is an event without call site, communicator, and size."""
 
 
 def write(

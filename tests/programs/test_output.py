@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program's words become: times, phases, results, verdicts; and what is no answer."""
+"""Output of a program as times, phases, results, and verdicts; and outputs that are refused."""
 
 from __future__ import annotations
 

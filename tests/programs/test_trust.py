@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which programs may be run, and how a job is told of those that the user named."""
+"""Which programs may run, and how a job receives those that the user named."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def test_two_programs_of_the_same_name_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Mine", "my-solver", "1st"])
-def test_a_folder_whose_name_is_no_valid_kernel_name_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_folder_whose_name_is_not_a_valid_kernel_name_is_refused(
+    tmp_path: Path, name: str
+) -> None:
     with pytest.raises(UserError, match=f"'{name}'"):
         trusted([put(tmp_path, name)])
 

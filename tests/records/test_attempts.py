@@ -52,7 +52,7 @@ def test_an_attempt_matches_its_record(file: Path) -> None:
     assert other.allocation is None
 
 
-def test_an_invalid_record_is_no_attempt(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_invalid_record_is_not_an_attempt(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Its launch is tried again, as a report leaves it out."""
     good = poisson(256)
     append(file, good)

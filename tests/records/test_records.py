@@ -146,7 +146,7 @@ def timeline(depth: object) -> list[dict[str, Any]]:
 
 
 def good(**changes: Any) -> dict[str, Any]:
-    """What a kernel found that knows how far off it may be."""
+    """Results of a kernel with a bound on its error."""
     return {"error_max": 1e-10, "error_max_bound": 1e-9, **changes}
 
 
@@ -238,7 +238,7 @@ def test_answers_with_and_without_a_bound_are_read(file: Path) -> None:
     ],
     ids=lambda text: text[:30],
 )
-def test_json_that_is_no_valid_record_is_skipped(
+def test_json_that_is_not_a_valid_record_is_skipped(
     file: Path, caplog: pytest.LogCaptureFixture, old: str, new: str, what: str
 ) -> None:
     damaged = json.dumps(record()).replace(old, new).encode().replace(b"\\udcff", b"\xff")

@@ -107,7 +107,7 @@ def test_all_objects_are_parsed_like_json(raws: list[Any], compact: bool) -> Non
 @pytest.mark.parametrize("digits", range(1, 320, 3))
 @pytest.mark.parametrize("exponent", [0, 8, 9, 59, 98, 108, 300, 308])
 def test_infinite_numbers_are_rejected(digits: int, exponent: int) -> None:
-    """However its size is told: by its digits, by its exponent, or by both."""
+    """The size of a number is limited by its digits, its exponent, or both."""
     text = "9" * digits + (f"e{exponent}" if exponent else "")
     line = f'{{"case":"ab","n":{text}}}'.encode()
 

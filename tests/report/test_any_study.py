@@ -226,7 +226,7 @@ def _panels(document: Document, kind: type[_Panel]) -> list[_Panel]:
 
 
 def _bars_untraced(document: Document, raws: Sequence[Raw]) -> list[float]:
-    """Parts of bars that are no shares of phases in good records; 0 is where there is none."""
+    """Parts of bars that are not shares of phases in good records; 0 stands for none."""
     good = [raw for raw in raws if raw["outcome"] == "ok"]
     known = [0.0, *(share for own in _by_case(good).values() for share in _shares(own))]
     drawn = [v for panel in _panels(document, Bars) for _, values in panel.parts for v in values]
@@ -264,7 +264,7 @@ def _jobs(own: Sequence[Raw], values: Sequence[float]) -> dict[str, list[float]]
 
 
 def _untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str, float]]:
-    """Times in tables that are no median of good launches' medians, of a step or of a point."""
+    """Times in tables that are not medians over good launches, of a step or of a point."""
     good = _by_case([raw for raw in raws if raw["outcome"] == "ok"])
     known = [_time(own) for own in good.values()]
     return [
@@ -292,7 +292,7 @@ of the models have them."""
 
 
 def _counts_untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str, str, float]]:
-    """Numbers in tables that are no times, rates or fits, and rest on nothing in good records."""
+    """Numbers in tables, other than times, rates, and fits, without a source in good records."""
     good = [raw for raw in raws if raw["outcome"] == "ok"]
     known = {*_numbers_of(good), *_derived(good)}
     asked = [(raw["params"], raw["layout"]["ranks"]) for raw in raws]

@@ -301,7 +301,7 @@ def test_the_question_is_the_first_line(tmp_path: Path) -> None:
 
 
 def test_the_first_figure_shows_the_cases_of_the_headline(tmp_path: Path) -> None:
-    """Two processes are no curve of scaling, but their phases are bars; messages show neither."""
+    """Two processes are too few for a scaling curve, not for bars; messages have none."""
     raws = quick(2)
     solve = document(write_folder(tmp_path / "a", raws, ASKS.format("speedup")))
     messages = document(write_folder(tmp_path / "b", raws, ASKS.format("pingpong")))

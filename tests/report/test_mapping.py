@@ -176,7 +176,7 @@ def test_transposes_of_shrinking_sizes_are_one_comparison() -> None:
     assert one.parts[0].subject["pattern"] == "distributed"
 
 
-def test_a_grid_derived_from_the_tasks_is_no_separate_setting() -> None:
+def test_a_grid_derived_from_the_tasks_is_not_a_separate_setting() -> None:
     def on_grids(grids: dict[int, str]) -> list[dict[str, Any]]:
         return [
             {**raw, "params": {**raw["params"], "topology": grids[raw["layout"]["ranks"]]}}

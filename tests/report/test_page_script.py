@@ -243,7 +243,7 @@ def test_a_table_is_exported_with_exact_values(page: str, tmp_path: Path) -> Non
     assert len(lines[1].split(",")[1]) > 6  # more digits than the page shows
 
 
-def test_exported_text_is_no_formula_and_numbers_stay_numbers(page: str, tmp_path: Path) -> None:
+def test_exported_text_is_not_a_formula_and_numbers_stay_numbers(page: str, tmp_path: Path) -> None:
     script = """
         return ["=1+1", "@SUM(A1)", "+x", "-x", "-7.44", "1e-05", "plain"].map(inert);"""
 

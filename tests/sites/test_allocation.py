@@ -24,7 +24,7 @@ SwitchName=trunk Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=switch[1-2]
 
 
 class SlurmWithSwitches(Slurm):
-    """A Slurm that knows its switches."""
+    """A Slurm with a description of its switches."""
 
     def output(self, *words: str, **_: object) -> str:
         assert words == ("scontrol", "show", "topology")

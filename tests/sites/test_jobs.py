@@ -18,7 +18,7 @@ ANSWERS = {
 
 
 class Says(Slurm):
-    """A Slurm that says one thing of a job."""
+    """A Slurm with one answer about a job."""
 
     def output(self, *words: str, **_: object) -> str:
         assert words == ("scontrol", "--oneliner", "show", "job", "7")

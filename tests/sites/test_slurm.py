@@ -128,7 +128,7 @@ def test_a_command_that_does_not_respond_times_out(
     "accounting", ["echo 'Slurm accounting storage is disabled' >&2; exit 1", "exit 0"]
 )
 def test_a_forgotten_job_is_over(own_path: Path, accounting: str) -> None:
-    """The controller has forgotten it, and there is no accounting, or none of this job."""
+    """The controller has forgotten the job, and accounting is off or has no entry of it."""
     program(own_path, "echo '8|RUNNING|N/A|n1|None'")
     program(own_path, "echo 'slurm_load_jobs error: Invalid job id' >&2; exit 1", "scontrol")
     program(own_path, accounting, "sacct")

@@ -69,7 +69,7 @@ exec {sys.executable} -P -m haloscope drive '/R/a folder' --nodes 2 --minutes 90
 
 @pytest.fixture(autouse=True)
 def shell(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variables of the shell that submits, of which a job is told some."""
+    """The variables of the submitting shell, some of which are passed to the job."""
     for name in ("HALOSCOPE_PROGRAMS", "SIMGRID_ROOT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HALOSCOPE_CACHE", "/shared/cache")
@@ -111,7 +111,7 @@ module load {{ modules | join(" ") }}
 
 
 def test_a_user_template_can_use_every_variable(tmp_path: Path) -> None:
-    """What ours has stands in it, in the user's order, with what the user adds."""
+    """It contains the parts of the built-in script in the user's order, with additions."""
     (tmp_path / "job.jinja").write_text(TEMPLATE)
 
     text = written(SITE.model_copy(update={"template": str(tmp_path / "job.jinja")}))

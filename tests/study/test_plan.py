@@ -239,7 +239,7 @@ def test_all_problems_of_a_layout_are_reported_at_once() -> None:
 
 
 def test_too_many_processes_and_missing_nodes_are_reported_together() -> None:
-    """Else one mends the nodes, and is told of the processes next."""
+    """Otherwise the user corrects the nodes, and then gets an error about the processes."""
     for skip in ({}, {"skip_too_large": False}):
         found = planned({"layout": {"nodes": [2, 2000], "ppn": [4, 64]}, **skip}).problems
         assert {one.where for one in found} == {"runs#1.layout.nodes", "runs#1.layout"}
@@ -343,7 +343,7 @@ def test_a_misnamed_parameter_is_named(key: str, meant: str) -> None:
 
 
 def test_missing_nodes_are_reported_with_problems_of_the_kernel() -> None:
-    """Else one mends the one, and is told of the other next."""
+    """Otherwise the user corrects the first, and then gets an error about the second."""
 
     class Small(FakeProgram):
         def forecast(
@@ -517,7 +517,7 @@ def test_arithmetic_that_exceeds_local_memory_is_refused() -> None:
 
 
 def test_arithmetic_that_exceeds_local_memory_is_skipped_on_request() -> None:
-    """Where the study says so, and where it was not asked for: then how to do without is said."""
+    """Where the study requests it, and elsewhere; the error then names the alternative."""
     study = Study.model_validate({"title": "t", "runs": [{"kernel": "fake", **LARGE}]})
     unasked = study.model_copy(
         update={"runs": [study.runs[0].model_copy(update={"execute": False})]}
@@ -539,7 +539,7 @@ def test_a_duplicate_case_is_verified_if_either_requests_it() -> None:
         assert (case.execute, case.launches) == (True, 2)
 
 
-def test_execute_is_no_setting_and_has_no_effect_on_real_runs() -> None:
+def test_execute_is_not_a_setting_and_has_no_effect_on_real_runs() -> None:
     (plain,), (asked,) = planned({}).cases, planned({"execute": True}).cases
     assert (plain.id, plain.execute, asked.id, asked.execute) == (asked.id, False, plain.id, True)
     large = planned({"params": {"n": 8192}, "execute": True})  # 512 MiB of 1 GiB
@@ -613,7 +613,7 @@ def test_a_plan_older_than_best_fit_keeps_its_ids() -> None:
     asked = tuple(
         replace(one, layout=replace(one.layout, allocation="contiguous")) for one in cases
     )
-    today = replace(plan, cases=asked)  # and what asks for it today keeps it
+    today = replace(plan, cases=asked)  # and cases that request it keep it
     assert plan_of(json.dumps(today.as_dict()).encode()) == today
 
 

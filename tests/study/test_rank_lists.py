@@ -20,7 +20,7 @@ def test_rank_lists_are_values_of_an_axis_like_keywords() -> None:
     found = layouts(axes, axes.nodes, cores=2)
 
     assert [(one.nodes, one.mapping) for one in found] == [
-        (1, "block"),  # on one node they are all the same
+        (1, "block"),  # on one node all are equal
         (2, "block"),
         (2, "0,1,1,0"),
     ]

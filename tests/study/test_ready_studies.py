@@ -169,7 +169,7 @@ program, and where."""
 def test_every_row_of_the_task_mapping_paper_is_planned_on_its_clusters(
     table: str, cluster: str
 ) -> None:
-    """But 1000 tasks on 50 nodes of 16 cores, which can't be: one for each core is the most."""
+    """But not 1000 tasks on 50 nodes of 16 cores: at most one task per core."""
     study, kernel, _ = TASKS_AND_NODES[table]
     of_paper = papers.load("task-mapping-drop").tables
     (published,) = (one for one in of_paper.values() if one.id == table)

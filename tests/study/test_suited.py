@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables and figures that no case can suit are told before anything is measured."""
+"""Tables and figures without a suitable case are reported before anything is measured."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ OUTCOMES = ("failed", "wrong", "timeout", "misplaced")
 
 @dataclass(frozen=True)
 class AnyStudy:
-    """Records of a few cases, and the kinds of tables and figures that are asked for."""
+    """Records of a few cases, and the requested kinds of tables and figures."""
 
     raws: list[Raw]
     tables: list[str]

@@ -55,7 +55,7 @@ def options(command: str) -> argparse.ArgumentParser:
 
 
 def asked(command: str, script: str) -> Known:
-    """The job that a script asks for."""
+    """The job that a script requests."""
     words = []
     for line in script.splitlines()[1:]:
         if not line.startswith("#"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -I -S
 # SPDX-License-Identifier: BSD-3-Clause
-"""A halobench without MPI: one kernel, whose parameter `fault` says what goes wrong with it.
+"""A halobench without MPI: one kernel, whose parameter `fault` selects a failure.
 
 It is started many times: what it imports is what the tests take.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A halobench, a toolchain and a machine that are not there."""
+"""A fake halobench, a fake toolchain, and a fake machine."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Laboratory:
         return Build(toolchain, self.programs, self.source, self.compiler, build.flags())
 
     def build(self, found: Build, programs: Iterable[KernelProgram], **_: object) -> None:
-        """The programs, which are all the same fake, are there from now on."""
+        """Provide the programs, which are all one fake, from now on."""
         self.programs.mkdir(exist_ok=True)
         for one in found.lacking(programs):
             found.path(one).symlink_to(FAKE_HALOBENCH)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Batch systems that are not there: their commands in PATH, as fake_batch.py answers for them."""
+"""Fake batch systems: their commands in PATH are fake_batch.py."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JOB = JobAsked(
     log=Path("/R/jobs/ba9876543210.log"),
     command=["drive", "/R", "--nodes", "2"],
 )
-"""JOB is one that its site is asked for."""
+"""JOB is a job that is submitted to its site."""
 
 
 def site(scheduler: str, launcher: str, **more: Any) -> BatchSite:

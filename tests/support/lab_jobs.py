@@ -81,7 +81,7 @@ def followed(jobs: Submission, between: Callable[[], None] = lambda: None) -> No
 
 
 def nodes_in_words() -> str:
-    """How the lab's nodes stand, and why; that there is no lab."""
+    """The states of the lab's nodes, with reasons; or that no lab is running."""
     if cluster.running() is None:
         return "no lab"
     said = slurm("sinfo", "--noheader", "--Node", "--partition=lab", "--format=%N is %T (%E)")

@@ -130,7 +130,7 @@ Run = Callable[..., int]
 
 
 def records(folder: Path) -> list[tuple[int, int, int, str]]:
-    """n, processes a node, launch and outcome of each record of a folder."""
+    """n, ppn, launch, and outcome of each record of a folder."""
     return [
         (one.params["n"], one.layout["ppn"], one.launch, one.outcome)
         for one in read(folder / "records.jsonl")

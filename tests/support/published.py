@@ -7,6 +7,6 @@ from haloscope.papers.tables import PaperTable, PublishedValue, Scalar
 
 
 def value(table: PaperTable, column: str = "time_s", **where: Scalar) -> PublishedValue:
-    """The value of a cell; None where it is not there."""
+    """The value of a cell; None if it is missing."""
     cell = table.cell(column, **where)
     return None if cell is None else cell.value

@@ -24,7 +24,7 @@ def drawn(
     """Launches of a time whose typical value, the median in a typical allocation, is 1.
 
     between, within: standard deviations of log time, of allocations and of launches in one; the
-    latter skewed where asked for: most launches are alike and some take much longer, as is usual.
+    latter skewed on request: most launches are alike and some take much longer, as is usual.
     """
     found = {}
     for number in range(allocations):

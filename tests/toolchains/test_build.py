@@ -85,7 +85,7 @@ def test_a_gpu_build_is_separate_and_receives_the_gpu_compiler(
 ) -> None:
     (source / "CMakeLists.txt").write_text(
         CMAKE
-        + "file(WRITE ${CMAKE_BINARY_DIR}/../../told.txt"
+        + "file(WRITE ${CMAKE_BINARY_DIR}/../../given.txt"
         + ' "${HALOBENCH_DEVICE} ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_ARCHITECTURES}")\n'
     )
     nvcc = tmp_path / "nvcc"
@@ -96,7 +96,7 @@ def test_a_gpu_build_is_separate_and_receives_the_gpu_compiler(
 
     program, _ = built(gpu, source)
 
-    assert (program.parents[1] / "told.txt").read_text() == f"cuda {nvcc} all-major"
+    assert (program.parents[1] / "given.txt").read_text() == f"cuda {nvcc} all-major"
     assert is_built(gpu, source)
     assert not is_built(toolchain, source)
     nvcc.write_text("#!/bin/sh\necho another\n")

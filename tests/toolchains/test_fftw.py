@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""FFTW from PyPI: where it is looked for, and what ranks and planning are told of it."""
+"""FFTW from PyPI: where it is searched, and what is passed to ranks and to planning."""
 
 from __future__ import annotations
 

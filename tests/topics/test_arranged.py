@@ -36,7 +36,7 @@ def test_without_validated_findings_the_first_one_is_the_answer() -> None:
     assert answered(FUSED, TEXTBOOK, asked=1) == "fused"  # the other is of another question
 
 
-def test_published_values_alone_are_no_answer() -> None:
+def test_published_values_alone_are_not_an_answer() -> None:
     assert answered(FUSED, PRINTED, asked=2) == "fused"
 
 

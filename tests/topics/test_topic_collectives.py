@@ -266,7 +266,7 @@ def test_a_guideline_violated_in_some_settings_names_the_worst() -> None:
 
 
 @pytest.mark.parametrize("collective_s", [50e-6, 51e-6, 30e-6])
-def test_equal_or_slightly_slower_times_are_no_violation(collective_s: float) -> None:
+def test_equal_or_slightly_slower_times_are_not_violations(collective_s: float) -> None:
     (one,) = found(topic.halos, both(collective_s, 50e-6))
 
     assert one.parts[0].verdict is Verdict.HOLDS and Caveat.TOO_FEW not in one.caveats

@@ -218,7 +218,7 @@ def test_warnings_precede_all_other_findings() -> None:
     assert caveats(raws) == {Caveat.INCOMPLETE}
 
 
-def test_a_number_from_outside_these_launches_is_no_key_figure() -> None:
+def test_a_number_from_outside_these_launches_is_not_a_key_figure() -> None:
     values = [
         Finding(
             f"question {launches}",

@@ -7,11 +7,10 @@
 
 namespace halobench {
 
-/// Memory whose own address faults: whoever reads or writes there ends the process with code 3, and
-/// is named on standard error, with the array that was touched and the calls that led there. The
-/// bytes behind it are open at another address. It is filled with bytes of ones, which are no
-/// numbers, begins at a multiple of 64 and ends before a page that faults at either address. Throws
-/// std::bad_alloc. One thread allocates and releases.
+/// Memory whose own address faults: an access there ends the process with code 3, and prints the
+/// array and the calls that led there on standard error. The bytes are accessible at another
+/// address. The memory is filled with NaN, begins at a multiple of 64, and ends before a page that
+/// faults at either address. Throws std::bad_alloc. One thread allocates and releases.
 void* allocate_guarded(std::int64_t bytes);
 
 /// Both addresses fault from now on: none of them is given out again.

@@ -65,8 +65,8 @@ inline unsigned blocks_for(std::int64_t threads) {
   return static_cast<unsigned>(std::min(blocks, most_blocks));
 }
 
-/// Throws what the runtime says of this launch: not what another library, such as an MPI that asked
-/// for the kind of an address, has left behind as the last error.
+/// Throws the runtime's error of this launch, not a last error that another library has left, such
+/// as an MPI library that queried the kind of an address.
 template <class... Given>
 void launch(void* stream, std::int64_t threads, void (*kernel)(Given...), Given... given) {
   std::array<void*, sizeof...(Given)> places{&given...};

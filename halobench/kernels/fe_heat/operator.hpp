@@ -28,8 +28,8 @@ class Operator {
   /// Of the nodes of a piece, for each line: the sum of p times A p. p: in places, with all
   /// neighbours of the piece.
   virtual void multiply(const Piece& piece, const double* p, std::span<double> sums) = 0;
-  /// A p on a line of the whole rank, after all pieces were multiplied; good until this thread asks
-  /// for another one.
+  /// A p on a line of the whole rank, after all pieces were multiplied; valid until the next call
+  /// of this thread.
   virtual const double* product(const Line& line, const double* p) = 0;
 
   /// Whether there is a matrix, and its entries on this rank.

@@ -89,7 +89,7 @@ def test_noise_is_rarely_reported_as_a_change() -> None:
 
 
 @needs_ruptures
-def test_one_outlier_and_equal_times_are_no_change() -> None:
+def test_one_outlier_and_equal_times_are_not_changes() -> None:
     assert change_points([1.0] * 10) == []
     assert change_points([1.0, 1.01, 0.99, 1.0, 1.6, 1.0, 1.01, 0.99]) == []
     assert change_points([1.0, 1.0, 2.0]) == []

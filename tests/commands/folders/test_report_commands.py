@@ -185,7 +185,7 @@ def test_a_case_unmeasured_in_both_folders_does_not_fail_compare(tmp_path: Path)
 
 
 @pytest.mark.parametrize("more_in", [0, 1])
-def test_a_case_missing_in_one_folder_is_no_agreement(tmp_path: Path, more_in: int) -> None:
+def test_a_case_missing_in_one_folder_is_not_an_agreement(tmp_path: Path, more_in: int) -> None:
     folders = [
         write_folder(tmp_path / str(k), [*launches(FAST), *[poisson(128)] * (k == more_in)])
         for k in range(2)

@@ -481,7 +481,7 @@ def test_a_termination_signal_acts_as_an_interrupt(
     assert "haloscope: interrupted" in capsys.readouterr().err
 
 
-def test_an_unsupported_case_is_recorded_and_is_no_failure(
+def test_an_unsupported_case_is_recorded_and_is_not_a_failure(
     haloscope: Run, study_file: Write, laboratory: Laboratory, tmp_path: Path
 ) -> None:
     text = STUDY.replace("n = [8, 16]", "n = 8").replace("ppn = [1, 2], nodes = [1, 2]", "ppn = 2")

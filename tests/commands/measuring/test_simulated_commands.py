@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("simulator")
 
 
 def verified(folder: Path) -> dict[int, bool]:
-    """By n, whether answers are verified, as records say and as halobench was told."""
+    """By n, whether answers are verified: in records, and in the input of halobench."""
     found = {}
     for record in read(folder / "records.jsonl"):
         asked = (record.command or [])[(record.command or []).index("--execute") + 1]

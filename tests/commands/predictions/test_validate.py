@@ -287,7 +287,7 @@ def test_a_report_separates_readings_and_tables_and_has_replicate_bars() -> None
 
 
 def test_a_ratio_of_times_is_not_printed_as_a_time() -> None:
-    """What it is over stands in the headline and in the title of the figure, one reading or not."""
+    """The headline and the title of the figure name the axis, with one value or several."""
     keys = {"ranks": 16, "nodes": 1, "over": 16}
     cell = PredictedCell("6", RELATIVE, keys, 3.0, (), "16 tasks", predicted=3.3)
 

@@ -26,7 +26,7 @@ FAKE_PROGRAM, PINGPONG = KernelProgram("fake"), KernelProgram("pingpong")
 
 @dataclass
 class Planned:
-    """Plans a case of so many ranks; unchecked as long as its program is not there."""
+    """Plans a case of so many ranks; unchecked as long as its program is missing."""
 
     ranks: int = 1
     absent: str | None = None
@@ -84,7 +84,7 @@ def test_problems_are_reported_before_a_build(made: list[list[KernelProgram]]) -
 def test_an_absent_case_is_built_and_not_probed(
     made: list[list[KernelProgram]],
 ) -> None:
-    """Its parameters are in a record all the same."""
+    """Its parameters are in the record anyway."""
     preparing.prepared(Here(), {"": None}, {}, Planned(ranks=2, absent="no network"), QUIET)
     assert made == [[FAKE_PROGRAM]]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A study that asks for a precision: cases stop when they are known well enough."""
+"""A study with a precision: cases stop when their intervals are narrow enough."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_case_without_completed_launches_stops_at_the_time_limit() -> None:
 
 
 def test_a_launch_that_failed_before_its_case_was_done_is_retried() -> None:
-    """As told when a campaign ends; it was passed over, and the folder never was complete."""
+    """The end of a campaign was skipped, and the folder was never complete."""
     case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
     good = (tried(case.id, 1.0, launch=k) for k in (0, 1, 2, 4, 5, 6, 7))
     stopping = Precision(RULE, good)

@@ -391,7 +391,7 @@ def test_the_srun_start_method_is_printed(tmp_path: Path, monkeypatch: pytest.Mo
     assert libraries.check_srun(Patient()).what.endswith(" pmix, pmi2, cray_shasta")
 
 
-def test_a_slurm_client_without_a_cluster_is_no_problem(
+def test_a_slurm_client_without_a_cluster_is_not_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "srun").write_text("#!/bin/sh\necho 'srun: fatal: no configuration' >&2\nexit 1\n")

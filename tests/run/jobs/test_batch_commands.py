@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies on a cluster by the command line, as a user goes on with them from another shell."""
+"""Studies on a cluster by the command line, continued from another shell."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Faults on a real Slurm, that of a cluster in a box: each launch is measured once all the same."""
+"""Faults on the real Slurm of a cluster in a box: each launch is still measured once."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from haloscope.sites.schedulers.scheduler import GONE, JobState
 
 
 class Saying(Batch):
-    """A batch system that says one thing after the other of the only job; None: no answer.
+    """A batch system that gives a list of answers about the only job in turn; None: no answer.
 
     "no" is a word of its own, of a command that fails.
     """
@@ -47,7 +47,7 @@ class Saying(Batch):
 
 
 def watch(folder: Path, *said: str | None) -> tuple[following.Watch, list[float]]:
-    """Job 7 watched by one who asks a batch system that says this; how long is waited each time."""
+    """Return the waits between queries while job 7 is watched with these answers."""
     waited: list[float] = []
     jobs = replace(of(folder), batch=Saying(*said))
     return following.Watch(jobs, ["7"], QUIET, waited.append, {}), waited

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies through PBS, LSF and Flux that are faked, with real launches: submitted, followed, told.
+"""Studies through faked PBS, LSF, and Flux, with real launches: submitted, followed, reported.
 
 Jobs of the fakes run on this machine, and so have one node.
 """
@@ -152,7 +152,7 @@ def test_a_job_with_fewer_nodes_than_requested_measures_nothing(
 def test_every_case_is_measured_in_the_requested_number_of_jobs(
     known: str, fake: Path, built: str
 ) -> None:
-    """And in further ones when the folder is gone on with."""
+    """And in further ones when the campaign continues."""
     jobs = submitted(built, allocations=2)
     followed(jobs)
     assert each_job(jobs) == [4, 4]

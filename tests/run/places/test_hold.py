@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A result folder is the last job's that took it, and a launch without nodes is no record."""
+"""A result folder belongs to the last job that took it; a launch without nodes is not recorded."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GPUs that are not there, and MPI libraries that do not take their memory, are found out once."""
+"""Missing GPUs, and MPI libraries without support for their memory, are detected once."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_a_failed_probe_states_the_reason(
 def test_a_launch_that_died_silently_is_repeated(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, tries: int
 ) -> None:
-    """As the first one on a busy machine does at times; who says why, says it again."""
+    """The first launch on a busy machine sometimes fails; a reported reason is reported again."""
     log = tmp_path / "tries"
     started = ["sh", "-c", f"echo >> {log}; {script}"], dict(os.environ)
     monkeypatch.setattr(device_probing, "TIMEOUT_S", 600)

@@ -114,7 +114,7 @@ for path in others:
             os._exit(0)
         assert os.wait()[1] == 0, (path, partition)
 """
-"""Makes binary files of all matrices but the first; says what each took and what was asked for."""
+"""Makes binary files of all matrices but the first; prints the memory that each uses."""
 
 
 def lines(*columns: Numbers) -> str:
@@ -156,7 +156,7 @@ MATRICES: dict[str, Callable[[], str]] = {
 
 @pytest.fixture(scope="module")
 def peaks(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], tuple[int, int]]:
-    """What each matrix took and asked for, by its name and partition, from one process."""
+    """Memory used and requested for each matrix, by its name and partition, from one process."""
     folder = tmp_path_factory.mktemp("peaks")
     small = written(folder, SMALL)
     files = {

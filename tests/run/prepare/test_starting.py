@@ -26,7 +26,7 @@ from haloscope.toolchains.transport import Family
 
 NODES = NodesAsked(("n1", "n2"), "slurm")
 SPEAKS_PMI2 = """[ "$SLURM_MPI_TYPE" = pmi2 ] || exit 2"""
-"""SPEAKS_PMI2 is a program whose ranks each believe to be alone unless they are told by PMI-2: one
+"""SPEAKS_PMI2 is a program whose ranks each assume to be alone unless PMI-2 reports others: one
 rank has nobody to send a message to, and refuses."""
 ALONE = "exit 2"
 

@@ -115,7 +115,7 @@ def test_settings_unknown_to_any_program_are_marked_unchecked() -> None:
 def test_incompatible_settings_are_reported_before_a_device_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the program without devices, whose own want of these is no reason."""
+    """By the program without devices, although it has none itself."""
 
     class Planner:
         def __init__(self, path: Path) -> None:

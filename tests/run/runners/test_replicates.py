@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated replicates: nodes that differ by chance, and are the same ones when asked for again."""
+"""Simulated replicates: nodes that differ at random, and identically in a repetition."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_a_requested_complete_solve_is_verified(tmp_path: Path, threads: int) ->
 @pytest.mark.usefixtures("smpi")
 @pytest.mark.parametrize("asked", [True, False])
 def test_too_few_iterations_are_a_wrong_answer(tmp_path: Path, asked: bool) -> None:
-    """Whether the arithmetic was asked for or not."""
+    """Whether the arithmetic was requested or not."""
     one = launch(n=64, max_iterations=5).case
     (record,) = runner(tmp_path).run([Launch(replace(one, execute=asked), 0)])
     assert (record["outcome"], record["simulation"]["verified"]) == ("wrong", True)
@@ -375,7 +375,7 @@ def program(folder: Path, body: str) -> Build:
 
 @pytest.mark.usefixtures("smpi")
 def test_a_message_is_received_after_its_sender_ended(tmp_path: Path) -> None:
-    """SMPI then asks for a receiver's time and knows no host of the sender's."""
+    """SMPI then needs the receiver's time, and has no host of the sender."""
     body = (
         "int r, i; char c = 0; MPI_Comm_rank(MPI_COMM_WORLD, &r);"
         "if (r > 0) MPI_Send(&c, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);"

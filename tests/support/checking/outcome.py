@@ -37,9 +37,9 @@ def left_out(text: str) -> str:
 def conclusion(
     outcomes: Sequence[Ended], every: Collection[str], seconds: float, *, stopped: bool = False
 ) -> list[str]:
-    """What failed or needed a second try, what was skipped and why, what was not asked for.
+    """Steps that failed or needed a second try, skipped steps with reasons, and other steps.
 
-    every: the names of all steps. stopped: some were asked for and did not begin.
+    every: the names of all steps. stopped: whether some requested steps did not begin.
     """
     failed = [f"FAILED: {one.step.name}: {one.why}" for one in outcomes if one.outcome == FAILED]
     reasons: Counter[str] = Counter()

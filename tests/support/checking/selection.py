@@ -26,7 +26,7 @@ class Change:
 
 
 def change(python: Path, root: Path, *words: str) -> Change:
-    """Ask tests/support/reach.py; SystemExit where there is no such commit."""
+    """Run tests/support/reach.py; raise SystemExit if the commit is unknown."""
     command = [str(python), "tests/support/reach.py", *words]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -412,7 +412,7 @@ LEAKS = {
     "LSB_AFFINITY_HOSTFILE": "/tmp/affinity",
 }
 """LEAKS are variables of an outer job by which srun, or a launcher that calls it, would start its
-ranks otherwise than it is told to: srun(1), INPUT ENVIRONMENT VARIABLES."""
+ranks differently than requested: srun(1), INPUT ENVIRONMENT VARIABLES."""
 NEEDED = {
     "SLURM_JOB_ID": "7",
     "SLURM_CONF": "/etc/slurm/slurm.conf",

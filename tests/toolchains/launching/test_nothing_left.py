@@ -87,7 +87,7 @@ def tmpdir_of_its_own() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-TOLD = [signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2]
+HANDLED = [signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2]
 
 
 class Campaign:
@@ -120,7 +120,7 @@ class Campaign:
 
 def _hear_signals() -> None:
     """Also those that whoever runs the tests ignores, as nohup does and `sh` in the background."""
-    for each in TOLD:
+    for each in HANDLED:
         signal.signal(each, signal.SIG_DFL)
 
 
@@ -142,7 +142,7 @@ def mapped(process: psutil.Process) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("by", TOLD)
+@pytest.mark.parametrize("by", HANDLED)
 def test_a_terminated_campaign_leaves_nothing(campaign: Campaign, by: signal.Signals) -> None:
     assert campaign.left()
 

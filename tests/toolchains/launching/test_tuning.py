@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user tunes MPI libraries by: found, kept where it can be, and told where it is not."""
+"""A user's settings of MPI libraries: found, kept if possible, and otherwise reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def launched(
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Toolchain:
-    """An Open MPI of the system, whose ompi_info tells where its files are."""
+    """An Open MPI of the system, whose ompi_info prints the paths of its files."""
     library = Toolchain(
         "system",
         None,

@@ -34,7 +34,7 @@ constexpr double raise_both_flops = 22;
 constexpr double too_much_growth = 1e4;
 
 /// (r, p) of the last p relative to (r, r), 0 in exact arithmetic. It grows from 1e-10 on. Runs
-/// that went on with fused from here took as many iterations as fused alone; from 1e-3 on, up to
+/// that continued with fused from here took as many iterations as fused alone; from 1e-3 on, up to
 /// half as many again.
 constexpr double too_much_overlap = 1e-6;
 /// Above that, the last p cannot be used to continue.
