@@ -85,8 +85,9 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
     lines += ["", *(line for note in last.notes for line in (note, ""))]
     if wrong := [one for one in last.found if one.score == WRONG and one.simulated is not None]:
         lines += [
-            f"These statements are wrong {BY_TABLE}. A statement can be wrong although all of its "
-            "comparisons hold in the simulation, if the paper's own cells contradict it.",
+            "Scored with the paper's own cells, these statements are wrong. A statement can be "
+            "wrong although all of its comparisons hold in the simulation, if the paper's own "
+            "cells contradict it.",
             "",
             *map(failing, wrong),
             "",

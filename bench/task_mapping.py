@@ -117,8 +117,8 @@ def statements(tell: Teller, launches: int) -> list[str]:
     names = " | ".join(count(one.launches, "launch", "launches") for one in done)
     lines += [
         "",
-        f"| statement | place | {names} | value of the first failing comparison, or the "
-        "reason why it is not decided |",
+        f"| statement | place | {names} | first failing comparison, or reason "
+        "why it is not decided |",
     ]
     lines += [f"|---|---|{'---|' * len(done)}---|"]
     for same in zip(*(one.found for one in done), strict=True):

@@ -28,6 +28,8 @@ from haloscope.commands import COMMANDS, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "haloscope"
+WORD = re.compile(r"(?<![\w=./-])[A-Za-z]{2,}(?![\w=/(])")
+"""WORD is a word; settings (n=512), identifiers, and paths are none."""
 KEPT = ROOT / "build" / "texts.json"
 """KEPT is the file of the errors and of the doctor's results."""
 TESTS = (
@@ -104,10 +106,13 @@ def pages() -> Iterator[str]:
 
 
 def rows(lines: list[str]) -> Iterator[str]:
-    """The rows of a table with a cell of four words or more, each cell with its head."""
-    heads, _, *body = [[cell.strip() for cell in line.strip(" |").split(" | ")] for line in lines]
+    """The rows of a table that are not mostly numbers, each cell with its head."""
+    heads, _, *body = [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))] for line in lines
+    ]
     for row in body:
-        if any(map(is_text, row)):
+        numbers = len(re.findall(r"(?<![\w.])\d[\d.,]*", " ".join(row)))
+        if any(map(is_text, row)) and len(WORD.findall(" ".join(row))) > 3 * numbers:
             cells = zip(heads, row, strict=False)
             yield " | ".join(f"{head}: {cell}" if head else cell for head, cell in cells if cell)
 
@@ -117,7 +122,8 @@ def reports() -> Iterator[str]:
     for path in sorted((ROOT / "docs" / "gallery").glob("*.html")):
         page = path.read_text(encoding="utf-8")
         for found in re.findall(r"<(li|p|figcaption)\b[^>]*>(.*?)</\1>", page, re.DOTALL):
-            yield html.unescape(re.sub("<[^>]+>", " ", found[1]))
+            text = re.sub("</strong>|<small[^>]*>", " | ", found[1])
+            yield html.unescape(re.sub("<[^>]+>", "", text))
 
 
 def one_line(text: str) -> str:
@@ -126,9 +132,14 @@ def one_line(text: str) -> str:
     return " ".join(what.split()) + (f"\n    {' '.join(rest.split())}" if remedy else "")
 
 
+def shortened(text: str) -> str:
+    """At most 600 characters of a text, in whole sentences."""
+    return text if len(text) <= 600 else text[: text.rfind(". ", 0, 600) + 1] or text[:600]
+
+
 def is_text(text: str) -> bool:
-    """Whether it has four words; settings (n=512), identifiers, and paths are not words."""
-    return len(re.findall(r"(?<![\w=./-])[A-Za-z]{2,}(?![\w=/(])", text)) > 3
+    """Whether it has four words."""
+    return len(WORD.findall(text)) > 3
 
 
 def main() -> None:
@@ -146,7 +157,7 @@ def main() -> None:
     for name, texts in pools.items():
         every = dict.fromkeys(one_line(text) for text in texts)
         for text in chance.sample([text for text in every if is_text(text)], asked.each):
-            print(f"[{name}] {text[:600]}")
+            print(f"[{name}] {shortened(text)}")
 
 
 if __name__ == "__main__":

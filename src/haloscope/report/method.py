@@ -97,8 +97,8 @@ def method(
             "failed, gave a wrong answer, or ran on other cores or ranks than requested "
             "are excluded and listed by name.",
             _programs(good),
-            "Intervals are rank-based (medians) or bootstrap (ratios), for 6 or more launches; "
-            "with fewer, the range of launches is shown. Comparisons are two-sided "
+            "With 6 or more launches, medians have rank-based intervals and ratios have bootstrap "
+            "intervals. With fewer, the range of launches is shown. Comparisons are two-sided "
             "Mann-Whitney tests over launches, with Holm's correction.",
             "Launches on a batch system are nested in allocations. With several allocations, "
             "intervals and comparisons are Student's, over allocations. Settings measured in "
@@ -254,8 +254,9 @@ def _timer(records: Sequence[Record]) -> str:
     starts = [_STARTS.get(way, f"by {way}") for way in ways]
     synchronised = f" Processes start {listed(starts)}." if ways else ""
     return (
-        f"Clock: {worst.get('function')}, resolution {seconds(worst.get('resolution_s'))}, "
-        f"cost of a call {seconds(worst.get('cost_s'))}.{synchronised}"
+        f"Clock: {worst.get('function')}, with a resolution of "
+        f"{seconds(worst.get('resolution_s'))}; a call takes {seconds(worst.get('cost_s'))}."
+        f"{synchronised}"
     )
 
 

@@ -294,7 +294,9 @@ def test_a_wrapper_without_its_compiler_is_named_as_such(tmp_path: Path, wrapper
 def test_a_library_without_a_launcher_is_not_reported_as_uninstalled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = in_path.Unusable("CC is of Cray MPICH 8, and there is no mpirun", "load it")
+    part = in_path.Unusable(
+        "CC belongs to Cray MPICH 8, but no mpirun is in PATH", "load its module"
+    )
     monkeypatch.setattr(in_path, "unusable", lambda: part)
     toolchain = a_toolchain(tmp_path).toolchain
     assert toolchain is not None

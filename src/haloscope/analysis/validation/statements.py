@@ -79,7 +79,11 @@ def _scored(paper: str, one: Statement, cells: Sequence[KnownCell], there: set[s
     by_sentence: Score = RIGHT if simulated.verdict == "yes" else WRONG
     if simulated.verdict == "mixed" and differs:
         by_sentence = NOT_DECIDED
-    why = "" if by_sentence != NOT_DECIDED else "the paper's own cells and the simulation are mixed"
+    why = (
+        ""
+        if by_sentence != NOT_DECIDED
+        else "both the paper's own cells and the simulation have mixed results"
+    )
     return Scored(one, published, simulated, by_sentence, same if differs else None, why)
 
 

@@ -133,8 +133,10 @@ def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str
     where = f"{toolchain.name} ({toolchain.version})"
     own = "use an MPI library with its own launcher: --toolchain openmpi"
     if job := inherited.get("SLURM_JOB_ID"):
-        what = f"its ranks are started with {toolchain.mpirun} on a node of job {job}, and this"
-        what += " shell is on none of them (SLURMD_NODENAME is not set), as after salloc"
+        what = (
+            f"{toolchain.mpirun} starts the ranks of this library on the nodes of job {job}, but "
+        )
+        what += "this shell is not on one of them (SLURMD_NODENAME is not set), as after salloc"
         remedy = f"open a shell on a node (srun --pty bash), use a site (--on NAME), or {own}"
         raise UserError(Problem(where, what, remedy))
     raise UserError(_outside(toolchain, "Slurm", "srun --pty bash"))
@@ -144,7 +146,7 @@ def _outside(toolchain: Toolchain, system: str, inside: str) -> Problem:
     """Return a problem: the launcher works only inside a job. inside: command for a
     shell in one.
     """
-    what = f"its ranks are started with {toolchain.mpirun}, which works only inside a {system} job"
+    what = f"{toolchain.mpirun} starts the ranks of this library only inside a {system} job"
     remedy = "use a site (haloscope site detect, then --on NAME), run this command inside a job "
     remedy += f"({inside}), or use an MPI library with its own launcher: --toolchain openmpi"
     return Problem(f"{toolchain.name} ({toolchain.version})", what, remedy)

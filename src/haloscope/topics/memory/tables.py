@@ -34,10 +34,10 @@ def _table(part: Facet, context: Context) -> Table:
     operations = [name for name in OPERATIONS if name in known]
     for case in sorted(part.cases, key=lambda case: (case.cores, case.ranks)):
         rows += _rows(case, operations, notebook, context)
-    notebook.note("working set: all arrays of one process.")
+    notebook.note("The working set consists of all arrays of one process.")
     if context.machine and context.machine.get("caches"):
         notebook.note(
-            "level: smallest cache level that holds the working sets of all cores in use."
+            "The level is the smallest cache that holds the working sets of all cores in use."
         )
     return notebook.table(
         "stream",
@@ -110,15 +110,15 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     notebook = Notebook(solvers, context.all_cases)
     rows = tuple(_row(use, solvers, notebook) for use in found)
     notebook.note(
-        "working set: data of one sweep over the mesh, all processes. achieved: declared "
-        "bytes per point and iteration / time."
+        "The working set is the data of one sweep over the mesh in all processes. The achieved "
+        "bandwidth is the declared number of bytes per point and iteration, divided by the time."
     )
     bounded = found[0].triad is not None
     if bounded:
         notebook.note(
-            "STREAM triad: same number of cores, binding, and memory level (triad working "
-            "set: all processes). The bandwidth includes write-allocate traffic, "
-            "unlike that of the stream table."
+            "STREAM triad was measured with the same number of cores, binding, and memory level; "
+            "its working set is that of all processes. Its bandwidth includes write-allocate "
+            "traffic, unlike that in the stream table."
         )
     shown = len(_COLUMNS) if bounded else -_OF_A_TRIAD
     if not bounded:

@@ -153,7 +153,9 @@ def _seconds_table(
     )
 
 
-_MEDIANS = "Medians over repetitions of the mean over ranks. outside phases: the rest of a step."
+_MEDIANS = (
+    "Medians over repetitions of the mean over ranks. 'Outside phases' is the rest of a step."
+)
 
 
 def _names(cases: Sequence[MeasuredCase]) -> list[str]:

@@ -75,7 +75,9 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
     if any(cell.published for row in rows for cell in row):
         notebook.note(about_published(cases))
     if adds:
-        notebook.note("added: sf_pingpong - pingpong, each the median over its own launches.")
+        notebook.note(
+            "The added time is sf_pingpong - pingpong, each the median over its own launches."
+        )
     return notebook.table(
         "sf_latency",
         context.title("One-way latency of star forests", *_where(cases[0])),
