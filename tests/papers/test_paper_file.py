@@ -101,12 +101,12 @@ def test_a_wrong_paper_file_is_refused(tmp_path: Path, extra: str, messages: lis
 @pytest.mark.parametrize(
     ("rows", "messages"),
     [
-        ("n,time\n1,2\n", ["the header is n,time", "paper.toml has n,time_s"]),
+        ("n,time\n1,2\n", ["the header is n,time", "give the columns of paper.toml: n,time_s"]),
         (
             "n,time_s\n1,2\n1,3\n2\nx,y\n,7\n",
             [
                 "1.csv:3: duplicate key 1",
-                "1.csv:4: has 1 cells",
+                "1.csv:4: has 1 cell",
                 "n is 'x'",
                 "time_s is 'y'",
                 "1.csv:6",

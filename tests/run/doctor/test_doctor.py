@@ -423,7 +423,8 @@ def test_binding_is_tested(tmp_path: Path) -> None:
     if len(machine.physical_cores()) > 1:
         result = libraries.check_binding(a_toolchain(tmp_path, unbound))
         assert result.level == "fail"
-        assert str(Job(Layout(ppn=2)).cpus_of_ranks()) in result.what
+        cpus = Job(Layout(ppn=2)).cpus_of_ranks()
+        assert " and ".join(map(cpu_list, cpus)) in result.what
     result = libraries.check_binding(a_toolchain(tmp_path, "echo no slots >&2; exit 1"))
     assert (result.level, result.what) == ("fail", f"{tmp_path / 'mpirun'}: no slots")
 
