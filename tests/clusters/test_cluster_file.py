@@ -126,7 +126,12 @@ def test_a_missing_or_malformed_file_is_refused(tmp_path: Path) -> None:
         (
             "nodes = 1736",
             'name = "other"\nnodes = 1736',
-            {"name": ("is not the name of the file, 'odd'", "remove this key; the name of the file is used")},
+            {
+                "name": (
+                    "is not the name of the file, 'odd'",
+                    "remove this key; the name of the file is used",
+                )
+            },
         ),
         (
             '"TACC\'s user guide: two levels, 28 nodes and 20 uplinks a leaf switch of 48 ports"',

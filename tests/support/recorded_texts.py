@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from haloscope.errors import Problem
-from haloscope.run.doctor.result import CheckResult
+from haloscope.run.doctor import CheckResult
 
 TEMPORARY = re.compile(r"/tmp/pytest-\S*/test_\w+?\d+(?=\b)/?|\btest_\w+\d\b")
 """TEMPORARY is the folder of a test."""

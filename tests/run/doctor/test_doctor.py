@@ -22,6 +22,7 @@ from haloscope import __version__
 from haloscope.commands.machines import doctor as command
 from haloscope.host import gpus, machine, scratch
 from haloscope.layout import Layout
+from haloscope.quantities import cpu_list
 from haloscope.run.doctor import (
     CheckResult,
     Patient,
