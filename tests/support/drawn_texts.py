@@ -33,11 +33,28 @@ WORD = re.compile(r"(?<![\w=./-])[A-Za-z]{2,}(?![\w=/(])")
 KEPT = ROOT / "build" / "texts.json"
 """KEPT is the file of the errors and of the doctor's results."""
 TESTS = (
-    *("advice", "clusters", "commands", "lab", "outputs", "papers", "programs", "records", "sites"),
-    *("study", "run/test_doctor.py", "run/test_matrices.py", "run/test_received.py"),
-    *("run/test_following.py", "run/test_probing.py", "run/test_submission.py", "test_cli.py"),
-    *("run/test_workbench.py", "toolchains/test_library.py", "toolchains/test_launch.py"),
-    *("test_cache.py", "test_toml.py"),
+    "advice",
+    "clusters",
+    "commands",
+    "lab",
+    "outputs",
+    "papers",
+    "programs",
+    "records",
+    "sites",
+    "study",
+    "run/campaign/test_received.py",
+    "run/doctor/test_doctor.py",
+    "run/jobs/test_following.py",
+    "run/jobs/test_submission.py",
+    "run/prepare/test_matrices.py",
+    "run/prepare/test_probing.py",
+    "run/prepare/test_workbench.py",
+    "toolchains/launching/test_launch.py",
+    "toolchains/test_library.py",
+    "test_cache.py",
+    "test_cli.py",
+    "test_toml.py",
 )
 """TESTS are tests that provoke most errors in little time."""
 
