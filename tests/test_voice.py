@@ -36,7 +36,7 @@ BANNED = (
     (r"\b(which|what|that) (says|tells|knows)\b", "things do not speak"),
     (r"\b(says|tells|knows) (what|which|how|where|why|whether)\b", "'lists', 'determines'"),
     (r"\b(bytes|cores?|ranks?|processes|threads?) an? (node|rank|second|core|step|GPU)\b", "'per'"),
-    (r"\bat the most\b", "'at most'"),
+    (r"\bat the most\b(?! points)", "'at most'"),
     (r"\ball the same\b", "'anyway'"),
 )
 """BANNED are patterns of phrases, each with what to write instead."""
