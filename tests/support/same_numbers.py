@@ -22,6 +22,7 @@ from pathlib import Path
 PLACES = ("one table", "rows of several tables", "columns of several tables", "not found")
 _NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?")
 _CASE = re.compile(r"\b[0-9a-f]{12}\b")
+_TYPE = re.compile(r"np\.float64(?=\()")  # printed by earlier versions
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def rows(table: Path) -> list[Row]:
 
 
 def _row(text: str) -> Row:
-    numbers = _NUMBER.findall(_CASE.sub("", text))
+    numbers = _NUMBER.findall(_TYPE.sub("", _CASE.sub("", text)))
     return Row(
         Counter(f"{float(one.replace(',', '')):.9g}" for one in numbers),
         frozenset(_CASE.findall(text)),
@@ -80,7 +81,8 @@ def main(before: Path, after: Path) -> int:
         found = Counter(places.values())
         counts += found
         print(f"{report.name}: " + ", ".join(f"{found[one]} {one}" for one in PLACES if found[one]))
-        print(*(f"  {name}" for name, one in places.items() if one == PLACES[3]), sep="\n", end="")
+        for name in (name for name, one in places.items() if one == PLACES[3]):
+            print(f"  {name}")
     return 2 if not counts else bool(counts[PLACES[3]])
 
 

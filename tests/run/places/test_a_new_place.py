@@ -24,9 +24,8 @@ from haloscope.records.maker import CampaignFacts
 from haloscope.run.campaign import campaign
 from haloscope.run.doctor import CheckResult
 from haloscope.run.places import places
-from haloscope.run.places.place import Seen
 from haloscope.run.prepare import probing, workbench
-from haloscope.run.prepare.workbench import Programs, Requested, Workbench
+from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import PlaceFacts, Site

@@ -17,9 +17,9 @@ from haloscope.host import gpus, machine
 from haloscope.quantities import count
 from haloscope.run.places.here import transports_of
 from haloscope.run.places.hold import holds
-from haloscope.run.places.place import Runner, Seen
+from haloscope.run.places.place import Runner
 from haloscope.run.prepare import probing, starting, workbench
-from haloscope.run.prepare.workbench import Programs, Requested, Workbench
+from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
 from haloscope.run.progress import Teller
 from haloscope.run.runners.local import LocalRunner, Nodes
 from haloscope.sites import file as site_file

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
-from haloscope.run.prepare.workbench import Programs, Requested, Workbench
+from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import PlaceFacts, Site
@@ -26,10 +26,6 @@ class Runner(Protocol):
 
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
         """Yield the records of the launches, as in records.jsonl."""
-
-
-Seen = Mapping[tuple[str, str | None, bool], str | None]
-"""For MPI library, transport, and whether ranks are on several nodes: what was used."""
 
 
 class Place(Protocol):

@@ -20,9 +20,9 @@ from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.paths import cache_folder
 from haloscope.run.places.batched import BatchPlace
-from haloscope.run.places.place import Runner, Seen
+from haloscope.run.places.place import Runner
 from haloscope.run.prepare import workbench
-from haloscope.run.prepare.workbench import Programs, Requested, Workbench
+from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
 from haloscope.run.progress import Teller
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.runners.simulation import Steps

@@ -18,9 +18,8 @@ from haloscope.errors import Problem, UserError
 from haloscope.host import process
 from haloscope.host.scratch import scratch
 from haloscope.layout import Layout
-from haloscope.run.places.place import Seen
 from haloscope.run.prepare import device_probing
-from haloscope.run.prepare.workbench import Programs, Workbench
+from haloscope.run.prepare.workbench import Programs, Seen, Workbench
 from haloscope.run.runners import answer
 from haloscope.study.case import Case
 from haloscope.toolchains.build import Build, KernelProgram

@@ -27,6 +27,9 @@ from haloscope.toolchains import build, library, simgrid
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.library import Toolchain
 
+Seen = Mapping[tuple[str, str | None, bool], str | None]
+"""For MPI library, transport, and whether ranks are on several nodes: what was used."""
+
 Requested = Mapping[str, Sequence[str] | None]
 """Names of MPI libraries by what requests them, in a user's terms; None: the default library."""
 Programs = Mapping[str, Iterable[KernelProgram]]
