@@ -301,13 +301,12 @@ def test_the_question_is_the_first_line(tmp_path: Path) -> None:
 
 
 def test_the_first_figure_shows_the_cases_of_the_headline(tmp_path: Path) -> None:
-    """Two processes are too few for a scaling curve, not for bars; messages have none."""
     raws = quick(2)
     solve = document(write_folder(tmp_path / "a", raws, ASKS.format("speedup")))
     messages = document(write_folder(tmp_path / "b", raws, ASKS.format("pingpong")))
     bandwidth = document(write_folder(tmp_path / "c", raws, ASKS.format("solver_bandwidth")))
 
-    for one, kind in ((solve, "phases"), (messages, "pingpong"), (bandwidth, "stream")):
+    for one, kind in ((solve, "scaling"), (messages, "pingpong"), (bandwidth, "stream")):
         assert one.answer and one.first_figure and one.first_figure.kind == kind
     assert solve.answer and solve.first_figure
     assert {*solve.answer.cases} <= {*solve.first_figure.cases}

@@ -57,11 +57,11 @@ def test_a_note_shared_by_tables_is_printed_once_with_their_numbers(tmp_path: Pa
     (common,) = (note for note in speedup.notes if note.startswith("Speedup is relative to"))
     assert common in efficiency.notes
     assert common not in [*report.notes_of(speedup), *report.notes_of(efficiency)]
-    assert f"{common} (Tables 2 and 3)" in report.notes
+    assert f"{common} (Figure 1, Tables 2 and 3)" in report.notes
     for name in ("report.html", "report.md", "report.tex"):
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert text.count("Speedup is relative to ") == 1, name
-        assert text.count("(Tables 2 and 3)") == 1, name
+        assert text.count("(Figure 1, Tables 2 and 3)") == 1, name
 
 
 def test_numbering_continues_across_sections(tmp_path: Path) -> None:
@@ -74,17 +74,11 @@ def test_numbering_continues_across_sections(tmp_path: Path) -> None:
     assert tex.count("\\setcounter{table}{3}") == 1  # the summary's, before its caption
 
 
-def test_scaling_over_two_process_counts_has_no_figure_and_a_note(
-    tmp_path: Path,
-) -> None:
-    two, three = written(tmp_path / "two", 2), written(tmp_path / "three", 4)
+def test_scaling_has_a_figure_from_two_process_counts(tmp_path: Path) -> None:
+    one, two = written(tmp_path / "one", 1), written(tmp_path / "two", 2)
 
-    assert (len(two.figures), len(three.figures)) == (0, 1)
-    (line,) = two.not_drawn
-    assert "fewer than 3 points" in line
-    assert not two.left_out and not three.not_drawn
-    for name in ("report.html", "report.md", "report.tex"):
-        assert line[:20] in (tmp_path / "two" / name).read_text(encoding="utf-8"), name
+    assert (len(one.figures), len(two.figures)) == (0, 1)
+    assert not two.not_drawn and not two.left_out
 
 
 def test_figures_omitted_for_the_same_reason_share_a_line(tmp_path: Path) -> None:
@@ -94,11 +88,16 @@ def test_figures_omitted_for_the_same_reason_share_a_line(tmp_path: Path) -> Non
         for p in (1, 2)
         for one in launches(256, [4.0 / p] * 2, ranks=p, exchange=way)
     ]
-    document = writing.composed(write_folder(tmp_path, raws, STUDY))
+    figures = "".join(f"[[figures]]\nkind = 'exchange'\ntitle = '{title}'\n" for title in "AB")
+    folder = write_folder(tmp_path, raws, f"{STUDY.partition('[[tables]]')[0]}{figures}")
+    document = writing.composed(folder)
+    writing.write(document, folder)
 
     (line,) = document.not_drawn
     assert not document.figures
     assert line.count("Not drawn") == 1 and "along their axes): " in line and "; " in line
+    for name in ("report.html", "report.md", "report.tex"):
+        assert line[:20] in (tmp_path / name).read_text(encoding="utf-8"), name
 
 
 def figure(*xs: float) -> Figure:

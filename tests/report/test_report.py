@@ -368,7 +368,11 @@ def test_each_table_and_figure_is_a_latex_file_with_a_label(in_latex: Path) -> N
 
     floats = {f"table-{one.id}": f"tab:{one.id}" for one in document.tables}
     floats |= {f"figure-{one.id}": f"fig:{one.id}" for one in document.figures}
-    assert {path.stem for path in (folder / "latex").glob("*.tex")} == {*floats, "preamble"}
+    assert {path.stem for path in (folder / "latex").glob("*.tex")} == {
+        *floats,
+        "preamble",
+        "notes",
+    }
     whole = (folder / "report.tex").read_text(encoding="utf-8")
     for name, label in floats.items():
         text = (folder / "latex" / f"{name}.tex").read_text(encoding="utf-8")

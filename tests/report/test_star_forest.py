@@ -11,6 +11,7 @@ from recorded import MACHINE, Raw, cases, on_device, pingpong, star_forest
 from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
 from haloscope.quantities import rate, seconds
+from haloscope.report.draw import csv_files
 from haloscope.report.draw.figures.panels import draw_all
 from haloscope.topics import figures, tables
 from haloscope.topics.common.figure import Figure, Gantt, Lines
@@ -206,6 +207,21 @@ def test_a_part_that_moves_no_data_takes_no_time() -> None:
     assert None not in column(table, "unpack_s")
     assert not any(note.startswith("bcast pack") for note in table.notes)
     assert any(note.startswith("bcast unpack") for note in table.notes)
+
+
+def test_numbers_of_parts_in_csv_are_plain() -> None:
+    """Array scalars would be written as np.float64(...)."""
+    (table,) = build("split_phase", [star_forest()])
+
+    head, *rows = csv_files.lines(table)
+    numbers = [
+        text
+        for row in rows
+        for name, text in zip(head, row, strict=True)
+        if name.endswith(("_s", "_off", "_bytes")) and text
+    ]
+    assert len(numbers) > len(rows)
+    assert all(float(text) >= -1 for text in numbers)
 
 
 def test_without_a_scatter_overlap_is_not_mentioned() -> None:

@@ -120,6 +120,18 @@ RAWS: dict[str, list[Raw]] = {
     ],
     "iterations": [raw for name in ("fused", "textbook") for raw in solves(1, 2, 4, variant=name)],
     "variability": [poisson(256, launch=k, time_s=1 + 0.01 * (k % 7)) for k in range(12)],
+    "bind": [
+        poisson(256, ranks=p, time_s=time_s / p, layout={"bind": bind})
+        for p in (2, 4, 8)
+        for bind, time_s in (("close", 1.0), ("spread", 1.1 - 0.03 * p))
+    ],
+    "overlap": [
+        spmv(ranks=p, overlap=overlap, time_s=time_s / p)
+        for p in (2, 4, 8)
+        for overlap, time_s in (("none", 1.0), ("split", 1.1 - 0.03 * p))
+    ],
+    "sf_latency": [pingpong(), star_forest("sf_pingpong"), star_forest("sf_unpack")],
+    "sf_grid": [star_forest("sf_grid")],
     "split_phase": [star_forest()],
     "timeline": [star_forest(timeline=3)],
     "weak_scaling": [

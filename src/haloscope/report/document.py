@@ -178,14 +178,15 @@ class Document:
     def first_figure(self) -> Figure | None:
         """The figure of the answer's topic, or one with a bar or curve per case, or None.
 
-        Without an answer, the first figure.
+        Of several in the topic, the first with the answer's cases. Without an answer, the first
+        figure.
         """
         if self.answer is None:
             return next(iter(self.figures), None)
         topic, cases = self.answer.topic, {*self.answer.cases}
         own = [one for section in self.sections if section.id == topic for one in section.figures]
         beside = [one for one in self.figures if cases and cases <= {*one.cases}]
-        return next(iter((*own, *beside)), None)
+        return next(iter((*(one for one in own if one in beside), *own, *beside)), None)
 
     @property
     def nothing_left_out(self) -> str:

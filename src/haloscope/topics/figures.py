@@ -25,6 +25,7 @@ from haloscope.topics.phases import figures as phases
 from haloscope.topics.poisson import figures as poisson
 from haloscope.topics.poisson import overlay
 from haloscope.topics.scaling import figures as scaling
+from haloscope.topics.star_forests import figures as star_forests
 from haloscope.topics.star_forests import split_phase
 
 FigureBuilder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
@@ -36,6 +37,7 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "ring": ring.ring_figures,
     "collectives": collectives.collectives_figures,
     "surfaces": poisson.surfaces_figures,
+    "bind": contrast.bind_figures,
     "overlay": overlay.overlay_figures,
     "scaling": scaling.scaling_figures,
     "scaling_law": scaling.scaling_law_figures,
@@ -43,11 +45,14 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "jacobi": jacobi.jacobi_figures,
     "roofline": jacobi.roofline_figures,
     "iterations": poisson.iterations_figures,
+    "sf_latency": star_forests.sf_latency_figures,
+    "sf_grid": star_forests.sf_grid_figures,
     "split_phase": split_phase.split_phase_figures,
     "timeline": phases.timeline_figures,
     "weak_scaling": mapping.weak_scaling_figures,
     "mapping": mapping.mapping_figures,
     "characterization": characterization.figures,
+    "overlap": contrast.overlap_figures,
     "spmv": spmv.spmv_figures,
     "transpose": contrast.transpose_figures,
     "phases": phases.phases_figures,

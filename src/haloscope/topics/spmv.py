@@ -14,7 +14,6 @@ from haloscope.layout import CORES
 from haloscope.quantities import BYTES_PER_SECOND, FLOPS, flops, percent
 from haloscope.study.settings import describe, varying
 from haloscope.topics.common.figure import (
-    OVER_PROCESSES,
     Axis,
     Curve,
     Figure,
@@ -123,13 +122,13 @@ def _figure(matrix: Facet, context: Context) -> Figure | None:
         kind="spmv",
         title=context.title("Sparse matrix times vector", matrix.label),
         panels=(panel,),
-        fewest=OVER_PROCESSES,
         alt=f"Rate on {cores[0]} to {cores[-1]} cores. Highest: {flops(1e9 * best.y)} on "
         f"{best.x:.0f} cores.",
         notes=(
             "ideal: linear scaling from the fastest rate on the fewest cores.",
             *bars(matrix.cases, [panel]),
         ),
+        cases=tuple(case.id for case in matrix.cases),
     )
 
 

@@ -12,8 +12,8 @@ from haloscope.report.writing import composed, write_report
 
 _DESCRIPTION = """\
 Write the report of a result folder into it: report.html (one file, no network needed), report.md,
-report.tex, latex/*.tex (a file for each table and figure, to \\input), tables/*.csv, and
-figures/*.svg and *.pdf.
+report.tex, latex/*.tex (a file for each table and figure, to \\input, and their common notes),
+tables/*.csv, and figures/*.svg and *.pdf.
 
 Everything is computed again from records.jsonl, so a folder can be copied to another machine and
 reported there, or reported while it is still being measured.

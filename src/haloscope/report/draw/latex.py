@@ -17,7 +17,7 @@ from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart, width
 from haloscope.report.draw.figures.panels import Drawing
 from haloscope.report.section import Section
-from haloscope.topics.common.table import Cell, Column, Table
+from haloscope.topics.common.table import Cell, Column, Table, shared_notes
 
 LINES_A_PAGE = 46
 """Lines below a heading and a caption; longer tables are split, because LaTeX would not
@@ -119,14 +119,19 @@ def _write_floats(
     drawings: Mapping[str, Sequence[Drawing]],
     folder: Path,
 ) -> None:
-    """Write table-ID.tex and figure-ID.tex, and preamble.tex, which each of them needs."""
+    """Write table-ID.tex and figure-ID.tex, preamble.tex, which each of them needs, and notes.tex
+    with the notes that several tables have.
+    """
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.tex"):
         old.unlink()
     made: Any = environment.get_template("floats.tex").module
     files = {"preamble": _PREAMBLE + environment.get_template("preamble.tex").render() + "\n"}
+    shared = shared_notes(document.tables)
+    files["notes"] = made.notes_of(shared)
     for table in document.tables:
-        files[f"table-{table.id}"] = made.table_of(table, table.notes)
+        own = [note for note in table.notes if note not in shared]
+        files[f"table-{table.id}"] = made.table_of(table, own)
     for figure in document.figures:
         files[f"figure-{figure.id}"] = made.figure_of(figure, drawings[figure.id], figure.notes)
     for name, text in files.items():
@@ -135,6 +140,7 @@ def _write_floats(
 
 _PREAMBLE = r"""% Before \begin{document}: \input this file, then \graphicspath{{RESULT FOLDER/}}.
 % Then \input table-ID.tex or figure-ID.tex, and refer to them: \ref{tab:ID}, \ref{fig:ID}.
+% After the tables, \input notes.tex: the notes that several of them have.
 \RequirePackage{graphicx}
 """
 

@@ -24,7 +24,7 @@ from haloscope.topics.common.figure import (
     mark,
     ratio_ticks,
 )
-from haloscope.topics.contrast import EXCHANGES, FACES, TRANSPOSES, Ways, groups
+from haloscope.topics.contrast import BINDINGS, EXCHANGES, FACES, OVERLAPS, TRANSPOSES, Ways, groups
 
 _COLOURS = 8
 _SIZE = (*CORES, "places")
@@ -40,6 +40,16 @@ def transpose_figures(cases: Sequence[MeasuredCase], context: Context) -> list[F
     return contrast_figures(cases, context, TRANSPOSES)
 
 
+def overlap_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """How many times as fast each overlap of a sparse product is as none, over cores."""
+    return contrast_figures(cases, context, OVERLAPS)
+
+
+def bind_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """How many times as fast each binding is as close, over cores."""
+    return contrast_figures(cases, context, BINDINGS)
+
+
 def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Figure]:
     """Return one figure of all settings that have several alternatives; [] without any."""
     found = [
@@ -52,7 +62,8 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
         return []
     curves = _curves(found, ways)
     cores = [contrast.second.case.cores for contrast in found]
-    reference = ways.order[min(ways.position(contrast.first.case)[0] for contrast in found)]
+    first = min(found, key=lambda contrast: ways.position(contrast.first.case))
+    reference = next(iter(ways.apart(first.first.case, first.second.case)[0].values()))
     errors = sorted({one.ratio.band for one in found if one.ratio and one.ratio.band})
     level = tuple(Mark(at, 1.0) for at in sorted({*cores}))
     every = [one.y for curve in curves for one in curve.marks]
@@ -78,6 +89,7 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
                 *_shaded(errors),
                 *bars(shown, [panel]),
             ),
+            cases=tuple(dict.fromkeys(case.id for case in shown)),
         )
     ]
 

@@ -51,6 +51,7 @@ def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
             panels=tuple(panels),
             alt="Time relative to the fewest nodes. " + " ".join(map(_mapping_in_words, panels)),
             notes=_notes(panels),
+            cases=tuple(case.id for part, _ in spreads(cases) for case in part.cases),
         )
     ]
 

@@ -13,7 +13,6 @@ from haloscope.models.scaling_law import ScalingLaw
 from haloscope.quantities import count, number, percent
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.figure import (
-    OVER_PROCESSES,
     Axis,
     Curve,
     Figure,
@@ -79,7 +78,6 @@ def _scaling_figure(
             Lines("speedup", "Speedup", x, y, (ideal, *speedups, *printed[0])),
             Lines("efficiency", "Efficiency", x, Axis("efficiency"), (flat, *shares, *printed[1])),
         ),
-        fewest=OVER_PROCESSES,
         alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, for {cores[0]} to "
         f"{cores[-1]} {scaling.p}. Speedup with the most: {number(best.y)} on {best.x:.0f}.",
         notes=(
@@ -90,6 +88,7 @@ def _scaling_figure(
                 "Bars: bootstrap interval of the ratio of medians, else their range.",
             ),
         ),
+        cases=tuple(case.id for _, _, steps in shown for case in steps.values()),
     )
 
 

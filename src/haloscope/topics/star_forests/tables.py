@@ -10,44 +10,27 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.analysis.validation.published import Library
-from haloscope.layout import PROCESSES
 from haloscope.quantities import SECONDS, printed_seconds, seconds, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import clock
 from haloscope.topics.star_forests import (
-    APART,
-    OPTIONS,
     about_published,
     by_n,
-    memory_of,
-    placement_of,
     published_latency,
     there_and_back,
 )
+from haloscope.topics.star_forests.latencies import by_layout, named, where
 from haloscope.topics.star_forests.parts import WAYS, published_chain
-
-KERNELS = ("pingpong", "sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
 
 
 def sf_latency_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """One-way latencies of star forests by kernel (tables 2 and 3 of the report on Summit)."""
-    own = [case for case in cases if case.kernel in KERNELS and case.launches]
-    own = [case for case in own if case.settings.get("mode", "imb") == "imb"]
-    layouts = (*PROCESSES, "placement", "gpus_shared", "toolchain", "transport", "clock")
-    parts: dict[tuple[object, ...], list[MeasuredCase]] = {}
-    for case in own:
-        where = tuple(case.settings.get(key) for key in (*layouts, *(["bind"] * case.on_gpus)))
-        parts.setdefault((*memory_of(case), *where), []).append(case)
-    return [
-        _latency(group, context)
-        for group in parts.values()
-        if any(case.kernel != "pingpong" for case in group)
-    ]
+    return [_latency(group, context) for group in by_layout(cases)]
 
 
 def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
-    by_name = _named(cases)
+    by_name = named(cases)
     points = {name: there_and_back(case) for name, case in by_name.items()}
     notebook = Notebook(cases, context.all_cases)
     sizes = sorted({at for name in points if name != "pingpong" for at in points[name]})
@@ -80,7 +63,7 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
         )
     return notebook.table(
         "sf_latency",
-        context.title("One-way latency of star forests", *_where(cases[0])),
+        context.title("One-way latency of star forests", *where(cases[0])),
         (
             Column("size_bytes", "message", align="left"),
             *(Column(f"{name.replace(', ', '_')}_s", name) for name in by_name),
@@ -91,35 +74,6 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
 
 
 _COMPARED = ("pingpong", "sf_pingpong")
-
-
-def _named(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
-    order = [*OPTIONS]
-    syncs = {case: str(case.settings.get("sync")) for case in cases}
-    several = {
-        kernel
-        for kernel in KERNELS
-        if len({sync for case, sync in syncs.items() if case.kernel == kernel}) > 1
-    }
-
-    def place(case: MeasuredCase) -> tuple[int, int]:
-        known = syncs[case] in order
-        return KERNELS.index(case.kernel), order.index(syncs[case]) if known else -1
-
-    return {
-        f"{case.kernel}{f', {syncs[case]}' if case.kernel in several else ''}": case
-        for case in sorted(cases, key=place)
-    }
-
-
-def _where(case: MeasuredCase) -> list[str]:
-    memory, *given = (str(one) for one in memory_of(case))
-    if case.on_gpus:  # GPUs are on their ranks' sockets
-        return [APART.get(str(placement_of(case)), ""), "GPUs' memory", *given[:1]]
-    of_device = [f"{memory}'s memory", *given[:1]] if given else []
-    shared = case.on_real_gpus and placement_of(case) == "intra_gpu"
-    asked = str(case.settings.get("placement") or "")
-    return ["on one GPU" if shared else asked, *of_device]
 
 
 def sf_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
