@@ -62,7 +62,7 @@ def test_a_badge_states_the_band_and_its_source() -> None:
     own, other = found.grades
     text = badge(found)
     assert f"{within(own.band.factor)} (95 % of {own.band.cells} published values" in text
-    assert f"{other.name} likely within {within(other.band.factor)}" in text
+    assert f"{other.name}, likely within {within(other.band.factor)}" in text
     alone = trust(cases([simulated("fused")]))
     assert alone and f"(the error of {other.band.of}, another variant)" in badge(alone)
 
@@ -73,7 +73,7 @@ def test_a_badge_states_an_error_shared_by_several_kernels_once() -> None:
 
     assert found and len(found.others) == 3
     assert len({within(one.band.factor) for one in found.others}) == 1
-    assert badge(found).count("likely") == 1 and "and 1 more likely" in badge(found)
+    assert badge(found).count("likely") == 1 and "and 1 more, likely" in badge(found)
 
 
 @pytest.mark.parametrize(

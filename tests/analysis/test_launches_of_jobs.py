@@ -149,10 +149,10 @@ def test_the_named_test_is_the_one_performed() -> None:
 
     def text_of(raws: list[Raw]) -> str:
         (table,) = build("exchange", raws)
-        return next(note for note in table.notes if note.startswith("speedup"))
+        return next(note for note in table.notes if note.startswith("The speedup"))
 
-    assert "p: Student's over allocations, Holm's" in text_of(nested)
-    assert shows(text_of(alone), "p: two-sided Mann-Whitney", " over launches, Holm's")
+    assert "Student's over allocations, with Holm's" in text_of(nested)
+    assert shows(text_of(alone), "two-sided Mann-Whitney", " over launches, with Holm's")
 
     def how(raws: list[Raw]) -> str:
         made = cases(raws)

@@ -25,7 +25,7 @@ def badge(trust: Trust) -> str:
         )
     if trust.own:
         each = [
-            f"times of {one.name} within {within(one.band.factor)} "
+            f"times of {one.name}, within {within(one.band.factor)} "
             f"(95 % of {one.band.cells} published values{_elsewhere(one)})"
             for one in trust.own[:_GRADES]
         ]
@@ -35,7 +35,7 @@ def badge(trust: Trust) -> str:
         for one in trust.others:
             error = f"likely within {within(one.band.factor)}{'' if trust.own else _from(one)}"
             alike.setdefault(error, []).append(one)
-        each = [f"times of {_names(these)} {error}" for error, these in [*alike.items()][:_GRADES]]
+        each = [f"times of {_names(these)}, {error}" for error, these in [*alike.items()][:_GRADES]]
         rest = [one for these in [*alike.values()][_GRADES:] for one in these]
         sentences.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")
     return ". ".join(sentences) + "."

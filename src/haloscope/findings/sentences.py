@@ -243,7 +243,8 @@ def _breakdown(finding: Finding) -> str:
         share = percent(part.share) if part.share is not None else ""
         own = f"{words(part.subject)}{bracketed(value)}"
         parts.append(" ".join(text for text in (own, share, at.strip()) if text))
-    return f"{whole}{listed(parts)}"
+    apart = "; ".join if any(", " in one for one in parts) else listed
+    return f"{whole}{apart(parts)}"
 
 
 def _bound(finding: Finding) -> str:

@@ -59,7 +59,7 @@ class Document:
     @property
     def badge(self) -> str:
         """That times were simulated, with their validation and error; "" for measured times."""
-        shaded = " Shaded in tables: not validated." if self.unvalidated else ""
+        shaded = " Tables shade times that are not validated." if self.unvalidated else ""
         return f"{badge(self.trust)}{shaded}" if self.trust else ""
 
     def said(self, finding: Finding) -> str:

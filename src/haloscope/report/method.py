@@ -190,9 +190,9 @@ def _messages(records: Sequence[Record]) -> str:
     if not sent:
         return ""
     return (
-        f"Simulated messages between two ranks: {sent:,.0f} in {seconds(wall_s)} of "
-        f"simulation, {number(sent / wall_s)} per second, excluding those inside collective "
-        "operations."
+        f"Simulating {sent:,.0f} messages between two ranks took {seconds(wall_s)} "
+        f"({number(sent / wall_s)} per second). Messages inside collective operations are not "
+        "counted."
     )
 
 

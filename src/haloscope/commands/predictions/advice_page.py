@@ -148,10 +148,12 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     times = [one.seconds for one in result.options]
     usual = result.default.seconds
     alike = ((usual / band.factor, usual * band.factor),) if band else ()
-    notes = ["Lower left is better.", *["Line: the Pareto front."] * several]
+    notes = ["Lower left is better.", *["The line is the Pareto front."] * several]
     if band is not None:
         error = f"factor {number(band.factor)}"
-        notes.append(f"Shaded: within the error of simulated ratios of the default ({error}).")
+        notes.append(
+            f"Times in the shaded area do not differ from the default beyond the error ({error})."
+        )
     else:
         notes.append("Bars: interval of the median over launches.")
     return Figure(

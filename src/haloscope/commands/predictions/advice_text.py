@@ -87,8 +87,8 @@ def sureness(result: Advice) -> str:
         if result.verdict is Sureness.NO_DIFFERENCE:
             rounds = min(len(one.rounds_s) for one in result.options)
             few = rounds < FEWEST_FOR_INTERVAL
-            needed = f" That takes {FEWEST_FOR_INTERVAL} rounds at least." if few else ""
-            return f"Round by round, no layout is shown to be {word} than the default.{needed}"
+            needed = f" At least {FEWEST_FOR_INTERVAL} rounds are needed for this." if few else ""
+            return f"The rounds do not show that any layout is {word} than the default.{needed}"
         shown = "the interval of the ratios per round is above 1"
         return f"The best is {better} than the default; {shown}."
     cells = f"{percent(COVERAGE)} of published ratios"
@@ -101,8 +101,8 @@ def sureness(result: Advice) -> str:
     error = f"a factor of {number(band.factor)} ({known})"
     if result.verdict is Sureness.NO_DIFFERENCE:
         return f"Error of the ratio of simulated times: {error}."
-    side = "within" if result.verdict is Sureness.POSSIBLE else "beyond"
-    return f"The best is {better} than the default, {side} the simulation error: {error}."
+    side = "does not exceed" if result.verdict is Sureness.POSSIBLE else "exceeds"
+    return f"The best is {better} than the default, which {side} the simulation error, {error}."
 
 
 def _by_paper(tables: Sequence[str]) -> str:

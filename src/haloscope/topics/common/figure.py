@@ -130,7 +130,8 @@ def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, .
         over = "interval or range over launches"
         if 1 in launches:
             over = f"{over}; with one launch, over its repetitions"
-        notes.append(f"Bars: {over}." if 2 in launches else "Bars: repetitions of the only launch.")
+        shown = over if 2 in launches else "repetitions of the only launch"
+        notes.append(f"Bars show the {shown}.")
     if any(mark.outliers for mark in marks):
         notes.append(
             "Dots: launches more than 1.5 interquartile ranges outside the quartiles. All "

@@ -89,8 +89,8 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     if tests:
         number_of = count(tests[0].family, "comparison")
         notebook.note(
-            f"speedup: ratio of medians. p: {tests_of(tests)}, Holm's correction for "
-            f"{number_of}. A difference is significant at p ≤ {ALPHA}."
+            f"The speedup is a ratio of medians. p is from this test: {tests_of(tests)}, with "
+            f"Holm's correction for {number_of}. A difference is significant at p ≤ {ALPHA}."
         )
     if any(map(_apart_alone, tests)):
         notebook.note(

@@ -50,7 +50,9 @@ def _stream_figure(
     last = [
         f"{_cores_label(case)}: {rate(points[-1].rate.value)}" for case, points in chosen.items()
     ]
-    held = f"Dotted lines: capacity of each cache level per core with {count(most, 'core')} in use."
+    held = (
+        f"Dotted lines show the capacity of each cache per core, with {count(most, 'core')} in use."
+    )
     dotted = [held] if guides else []
     panel = Lines(
         "bandwidth",

@@ -114,7 +114,7 @@ def _table(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context
         return (*head, *(_cell(own.get(name), case, notebook) for name in names))
 
     rows = tuple(row(case) for case in cases)
-    notebook.note("Share of the total time: mean over ranks, median over launches.")
+    notebook.note("Shares of the total time are means over ranks, and medians over launches.")
     return notebook.table(
         "phases",
         context.title(_called("Time by phase", cases, among)),
