@@ -72,7 +72,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise argparse's error as a UserError."""
         message = message.replace("the following arguments are required", "missing")
-        raise UserError(Problem(self.prog, message, f"{self.prog} --help lists all arguments"))
+        raise UserError(Problem(self.prog, message, f"see {self.prog} --help"))
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         try:
@@ -144,7 +144,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 def _unknown(word: str, command: str | None) -> Problem:
     option = word.partition("=")[0]
     where = f"haloscope {command or ''} {word}".replace("  ", " ")
-    own = f"haloscope {command} --help lists all" if command else "see haloscope --help"
+    own = f"see haloscope {command} --help" if command else "see haloscope --help"
     if not option.startswith("-"):
         of_folders = sorted({"--in", "--from"} & _options(command)) if command else []
         hint = f"give a folder with {of_folders[0]}; " if of_folders else ""

@@ -139,7 +139,7 @@ def reports() -> Iterator[str]:
     for path in sorted((ROOT / "docs" / "gallery").glob("*.html")):
         page = path.read_text(encoding="utf-8")
         for found in re.findall(r"<(li|p|figcaption)\b[^>]*>(.*?)</\1>", page, re.DOTALL):
-            text = re.sub("</strong>|<small[^>]*>", " | ", found[1])
+            text = re.sub("</strong>|<small[^>]*>", " | " if found[0] == "li" else "", found[1])
             yield html.unescape(re.sub("<[^>]+>", "", text))
 
 
