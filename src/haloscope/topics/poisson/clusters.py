@@ -127,7 +127,7 @@ def _note_published(
     published: Sequence[_Published], ours: Sequence[MeasuredCase], notebook: Notebook
 ) -> None:
     tables = [known.table for known in published]
-    papers = listed(dict.fromkeys(table.paper for table in tables))
+    papers = listed([*dict.fromkeys(table.paper for table in tables)])
     others = listed([f"the {variant} solver" for variant in _others(published, ours)])
     notebook.note(f"Published rows are from {papers}{f', with {others}' if others else ''}.")
     for paper, note in dict.fromkeys(
