@@ -108,34 +108,4 @@ NodeRow node_row(const ElementMatrix& element) {
   return row;
 }
 
-NodeRowProduct::NodeRowProduct(const NodeRow& row)
-    : centre_{row[place_in_row(0, 0, 0)], row[place_in_row(0, 1, 0)], row[place_in_row(0, 0, 1)],
-              row[place_in_row(0, 1, 1)]},
-      neighbour_{row[place_in_row(1, 0, 0)], row[place_in_row(1, 1, 0)], row[place_in_row(1, 0, 1)],
-                 row[place_in_row(1, 1, 1)]} {}
-
-/// Lines that weigh the same are added first. What a node gives to those beside it is kept: it is
-/// needed twice.
-void NodeRowProduct::multiply(const double* p, std::int64_t row, std::int64_t plane,
-                              std::int64_t count, double* result, double* scratch) const {
-  const auto [a, a_beside, a_above, a_diagonal] = centre_;
-  const auto [b, b_beside, b_above, b_diagonal] = neighbour_;
-  double* given = scratch + 1;
-  const auto weigh = [&](std::int64_t i, double& own) {
-    const double beside = p[i - row] + p[i + row];
-    const double above = p[i - plane] + p[i + plane];
-    const double diagonal =
-        (p[i - plane - row] + p[i - plane + row]) + (p[i + plane - row] + p[i + plane + row]);
-    own = (a * p[i] + a_beside * beside) + (a_above * above + a_diagonal * diagonal);
-    given[i] = (b * p[i] + b_beside * beside) + (b_above * above + b_diagonal * diagonal);
-  };
-  double unused = 0;
-  weigh(-1, unused);
-#pragma omp simd
-  for (std::int64_t i = 0; i < count; ++i) weigh(i, result[i]);
-  weigh(count, unused);
-#pragma omp simd
-  for (std::int64_t i = 0; i < count; ++i) result[i] += given[i - 1] + given[i + 1];
-}
-
 }  // namespace halobench

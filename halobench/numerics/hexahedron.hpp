@@ -37,25 +37,4 @@ constexpr std::size_t place_in_row(std::int64_t x, std::int64_t y, std::int64_t 
 /// Entries of the eight elements around a node, added up for each neighbour that they share.
 NodeRow node_row(const ElementMatrix& element);
 
-/// Rows of nodes along x times a vector that has all their neighbours, from the weights alone.
-class NodeRowProduct {
- public:
-  explicit NodeRowProduct(const NodeRow& row);
-
-  /// Floating-point operations of a row.
-  static constexpr double flops = 21;
-
-  /// result[i] = row of node i times p, i below `count`. p[i] is node i; its neighbours lie 1,
-  /// `row` and `plane` values away. `scratch` takes count + 2 values.
-  void multiply(const double* p, std::int64_t row, std::int64_t plane, std::int64_t count,
-                double* result, double* scratch) const;
-
- private:
-  /// Of a node's own line along x, the two beside it, the two above and below, the four diagonal.
-  using Weights = std::array<double, 4>;
-
-  Weights centre_;     ///< nodes at the same x
-  Weights neighbour_;  ///< nodes one step away along x
-};
-
 }  // namespace halobench

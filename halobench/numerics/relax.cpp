@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <utility>
 
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -12,6 +11,7 @@
 
 #include "base/prefetch.hpp"
 #include "base/streaming.hpp"
+#include "numerics/vectors.hpp"
 
 namespace halobench {
 namespace {
@@ -27,35 +27,6 @@ Values mean(Values below, Values above, Values low, Values high, Values left, Va
 // A vector fills a cache line, so a load of left or right neighbours would touch two lines: they
 // are shuffled out of vectors that are in registers.
 
-template <class Value>
-struct Vector {
-  static constexpr std::int64_t size = 64 / sizeof(Value);
-  typedef Value Type __attribute__((vector_size(64)));
-};
-
-template <class Value>
-using Values = typename Vector<Value>::Type;
-
-template <class Value>
-Values<Value> load(const Value* from) {
-  Values<Value> values;
-  std::memcpy(&values, from, sizeof(values));
-  return values;
-}
-
-template <class Value>
-Values<Value> repeated(Value value) {
-  return value - Values<Value>{};  // not plus, which would make 0 of -0
-}
-
-/// The values from the one at `shift` on of two vectors side by side.
-template <class Value, int shift>
-Values<Value> shuffle(Values<Value> low, Values<Value> high) {
-  return [&]<int... i>(std::integer_sequence<int, i...>) {
-    return __builtin_shufflevector(low, high, (i + shift)...);
-  }(std::make_integer_sequence<int, Vector<Value>::size>{});
-}
-
 /// Three vectors of a row in registers, each loaded once.
 template <class Value>
 struct Window {
@@ -65,18 +36,13 @@ struct Window {
 
   explicit Window(const Value* row) : before(repeated(row[-1])), here(load(row)), after(here) {}
 
-  Values<Value> left() const { return shuffle<Value, Vector<Value>::size - 1>(before, here); }
-  Values<Value> right() const { return shuffle<Value, 1>(here, after); }
+  Values<Value> left() const { return left_neighbours<Value>(before, here); }
+  Values<Value> right() const { return right_neighbours<Value>(here, after); }
   void advance() {
     before = here;
     here = after;
   }
 };
-
-template <class Value>
-void store(Value* to, const Values<Value>& values) {
-  std::memcpy(to, &values, sizeof(values));
-}
 
 bool begins_line(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % 64 == 0;

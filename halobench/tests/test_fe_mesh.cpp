@@ -3,6 +3,8 @@
 // neighbours, the series that answers are checked by, and what is refused.
 #include <omp.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -16,6 +18,7 @@
 #include "numerics/cube_series.hpp"
 #include "numerics/hash.hpp"
 #include "numerics/hexahedron.hpp"
+#include "numerics/node_row_product.hpp"
 
 using namespace halobench;
 using heat::Bisection;
@@ -99,28 +102,62 @@ void a_row_is_that_of_eight_elements() {
   is_close(row[place_in_row(-1, 1, 1)], -1.0 / 12);
 }
 
+/// The row of weights times p around a place.
+double applied(const NodeRow& row, const double* p, std::int64_t stride, std::int64_t plane) {
+  double sum = 0;
+  for (std::int64_t z = -1; z <= 1; ++z) {
+    for (std::int64_t y = -1; y <= 1; ++y) {
+      for (std::int64_t x = -1; x <= 1; ++x) {
+        sum += row[place_in_row(x, y, z)] * p[x + stride * y + plane * z];
+      }
+    }
+  }
+  return sum;
+}
+
 void rows_are_applied_from_weights() {
-  constexpr std::int64_t stride = 40;
-  constexpr std::int64_t plane = 5 * stride;
+  constexpr std::int64_t stride = 5 * node_row_unit;
+  constexpr std::int64_t plane = 6 * stride;
+  constexpr std::int64_t first = 2 * plane + 2 * stride;
+  constexpr double alpha = 0.75;
   const auto row = node_row(conduction_matrix(brick_corners({0.5, 0.2, 0.125})));
   const NodeRowProduct product(row);
   std::vector<double> p(as_size(5 * plane));
   for (std::size_t i = 0; i < p.size(); ++i) p[i] = random(static_cast<std::int64_t>(i));
-  const double* first = p.data() + 2 * plane + 2 * stride + 1;
-  for (std::int64_t count = 1; count < 38; ++count) {
-    std::vector<double> result(as_size(count));
-    std::vector<double> scratch(as_size(count + 2));
-    product.multiply(first, stride, plane, count, result.data(), scratch.data());
-    for (std::int64_t i = 0; i < count; ++i) {
-      double wanted = 0;
-      for (std::int64_t z = -1; z <= 1; ++z) {
-        for (std::int64_t y = -1; y <= 1; ++y) {
-          for (std::int64_t x = -1; x <= 1; ++x) {
-            wanted += row[place_in_row(x, y, z)] * first[i + x + stride * y + plane * z];
-          }
-        }
+  const auto applied_at = [&](std::int64_t place) {
+    return applied(row, p.data() + place, stride, plane);
+  };
+  const auto check = [&](std::int64_t count, Range nodes) {
+    const NodeLines lines{first, stride, plane, nodes};
+    std::array<double, NodeRowProduct::most_lines> sums{};
+    std::array<double, NodeRowProduct::most_lines> squares{};
+    std::vector<double> x(p.size(), 2);
+    std::vector<double> r(p.size(), 3);
+    product.dot(lines, count, p.data(), sums.data());
+    product.advance(lines, count, alpha, p.data(), x.data(), r.data(), squares.data());
+    for (std::int64_t y = 0; y < 3; ++y) {
+      double sum = 0;
+      double square = 0;
+      for (std::int64_t i = 0; i < stride; ++i) {
+        const auto place = first + y * stride + i;
+        const bool is_node = y < count && nodes.contains(i - 1);
+        const double own = is_node ? applied_at(place) : 0;
+        const double residual = 3 - alpha * own;
+        is_close(x[as_size(place)], is_node ? 2 + alpha * p[as_size(place)] : 2);
+        is_close(r[as_size(place)], residual);
+        sum += is_node ? p[as_size(place)] * own : 0;
+        square += is_node ? residual * residual : 0;
       }
-      is_close(result[as_size(i)], wanted);
+      if (y >= count) continue;
+      is_close(sums[as_size(y)], sum, 1e-12);
+      is_close(squares[as_size(y)], square, 1e-12);
+    }
+  };
+  for (std::int64_t end = 1; end <= stride - 2; ++end) {
+    for (std::int64_t begin = std::max<std::int64_t>(0, end - 20); begin < end; ++begin) {
+      for (std::int64_t count = 1; count <= NodeRowProduct::most_lines; ++count) {
+        check(count, {begin, end});
+      }
     }
   }
 }
@@ -293,8 +330,9 @@ void what_can_t_be_solved_is_refused() {
   expect::equal(problem("1300x1300x1300", 2), std::string());
   expect::equal(
       problem("1300x1300x1300", 1),
-      std::string("size=1300x1300x1300: 2202073901 nodes on a rank, with its ghosts: "
-                  "the limit of local indices is 2^31 - 1; use more ranks or a smaller size"));
+      std::string(
+          "size=1300x1300x1300: 2207151704 values of a vector on a rank, with ghosts and padding: "
+          "the limit of local indices is 2^31 - 1; use more ranks or a smaller size"));
 }
 
 }  // namespace

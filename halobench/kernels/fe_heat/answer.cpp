@@ -49,8 +49,8 @@ class Temperatures {
         values_(solver.p()),
         element_(element_matrix(part_.elements())) {
     part_.for_each_line(part_.whole(), [&](const Line& line) {
-      std::copy_n(solver.x() + part_.row_of(0, line.y, line.z), line.size(),
-                  values_ + places_.of(0, line.y, line.z));
+      const auto place = part_.place_of(line);
+      std::copy_n(solver.x() + place, line.size(), values_ + place);
     });
     solver.exchange();
     set_face(1);
@@ -101,7 +101,7 @@ class Temperatures {
 LineAnswer examine_line(const Solver& solver, const Temperatures& temperatures,
                         const CubeSeries& series, const Line& line) {
   const auto& part = solver.part();
-  const double* x = solver.x() + part.row_of(0, line.y, line.z);
+  const double* x = solver.x() + part.place_of(line);
   LineAnswer found;
   for (std::int64_t i = 0; i < line.size(); ++i) {
     const auto heat = temperatures.heat(i, line.y, line.z);
@@ -163,16 +163,16 @@ struct Form {
 Form form(const Communicator& comm, Solver& solver, std::int64_t left, std::int64_t right) {
   const auto& part = solver.part();
   part.for_each_line(part.whole(), [&](const Line& line) {
-    double* p = solver.p() + part.places().of(0, line.y, line.z);
+    double* p = solver.p() + part.place_of(line);
     for (std::int64_t x = 0; x < line.size(); ++x) p[x] = mixed(part, line, x, right);
   });
-  solver.multiply();
+  const double* product = solver.product();
   std::vector<Form> lines(as_size(part.size(1) * part.size(2)));
   part.for_each_line(part.whole(), [&](const Line& line) {
-    const double* product = solver.matrix().product(line, solver.p());
+    const double* own = product + part.place_of(line);
     auto& found = lines[as_size(line.number)];
     for (std::int64_t x = 0; x < line.size(); ++x) {
-      const double term = mixed(part, line, x, left) * product[x];
+      const double term = mixed(part, line, x, left) * own[x];
       found.value += term;
       found.moduli += std::abs(term);
     }

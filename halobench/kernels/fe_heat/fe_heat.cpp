@@ -137,14 +137,14 @@ double plan_memory(const Bisection& mesh, const std::string& operator_name,
   for (std::int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     const Part part(mesh, rank);
     most = std::max(most, part.places().count());
-    const auto values = 2 * part.rows() + part.places().count() + part.buffered();
+    const auto values = 3 * part.places().count() + part.buffered();
     bytes += operator_memory(operator_name, part) + 8 * static_cast<double>(values);
   }
   if (most > most_places) {
     problems.push_back({"size", to_string(mesh.elements()),
-                        std::to_string(most) +
-                            " nodes on a rank, with its ghosts: the limit of local indices is "
-                            "2^31 - 1; use more ranks or a smaller size"});
+                        std::to_string(most) + " values of a vector on a rank, with ghosts and "
+                                               "padding: the limit of local indices is "
+                                               "2^31 - 1; use more ranks or a smaller size"});
   }
   return bytes;
 }

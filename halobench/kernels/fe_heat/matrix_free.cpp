@@ -1,40 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The operator without a matrix: each node's row from 27 weights. Elements are all alike, so their
-// matrix is integrated once; and A p is worked out again where it is wanted instead of being
-// stored.
-#include <omp.h>
-
+// matrix is integrated once; and A p is computed twice instead of being stored.
 #include "base/as_size.hpp"
 #include "kernels/fe_heat/operator.hpp"
-#include "numerics/poisson/poisson_rows.hpp"
+#include "numerics/node_row_product.hpp"
 
 namespace halobench::heat {
 namespace {
 
-constexpr std::int64_t page_values = 512;  ///< apart, so that threads share no line and no page
-
 class MatrixFree : public Operator {
  public:
-  explicit MatrixFree(const Part& part)
-      : part_(part),
-        line_((part.size(0) + 2 + page_values - 1) / page_values * page_values),
-        scratch_(as_size(2 * line_ * omp_get_max_threads())) {}
+  explicit MatrixFree(const Part& part) : part_(part) {}
 
   void forget() override { product_ = NodeRowProduct({}); }
   void assemble(const NodeRow& row) override { product_ = NodeRowProduct(row); }
 
   void multiply(const Piece& piece, const double* p, std::span<double> sums) override {
-    part_.for_each_line(piece, [&](const Line& line) {
-      const double* own = p + part_.places().of(line.begin, line.y, line.z);
-      sums[as_size(line.number)] = dot(own, product(line, p), line.size());
+    for_each_lines(piece, [&](const Line& line, std::int64_t count, const NodeLines& nodes) {
+      product_.dot(nodes, count, p, &sums[as_size(line.number)]);
     });
   }
 
-  const double* product(const Line& line, const double* p) override {
-    double* result = scratch_.data() + 2 * line_ * omp_get_thread_num();
-    product_.multiply(p + part_.places().of(line.begin, line.y, line.z), part_.places().row(),
-                      part_.places().plane(), line.size(), result, result + line_);
-    return result;
+  void advance(double alpha, const double* p, double* x, double* r,
+               std::span<double> squares) override {
+    for_each_lines(part_.whole(),
+                   [&](const Line& line, std::int64_t count, const NodeLines& nodes) {
+                     product_.advance(nodes, count, alpha, p, x, r, &squares[as_size(line.number)]);
+                   });
   }
 
   bool stores() const override { return false; }
@@ -51,10 +43,20 @@ class MatrixFree : public Operator {
   }
 
  private:
+  template <class Body>
+  void for_each_lines(const Piece& piece, const Body& body) const {
+    const auto& places = part_.places();
+    part_.for_each_lines<NodeRowProduct::most_lines>(piece, [&](const Line& line,
+                                                                std::int64_t count) {
+      body(
+          line, count,
+          NodeLines{
+              places.of(-1, line.y, line.z), places.row(), places.plane(), {line.begin, line.end}});
+    });
+  }
+
   const Part& part_;
-  std::int64_t line_;
   NodeRowProduct product_{{}};
-  std::vector<double> scratch_;  ///< of each thread, a line of A p and what that takes
 };
 
 }  // namespace

@@ -28,16 +28,17 @@ class Operator {
   /// Of the nodes of a piece, for each line: the sum of p times A p. p: in places, with all
   /// neighbours of the piece.
   virtual void multiply(const Piece& piece, const double* p, std::span<double> sums) = 0;
-  /// A p on a line of the whole rank, after all pieces were multiplied; valid until the next call
-  /// of this thread.
-  virtual const double* product(const Line& line, const double* p) = 0;
+  /// x += alpha p and r -= alpha A p on all nodes, after all pieces were multiplied; for each line,
+  /// the sum of squares of the new r. All vectors in places.
+  virtual void advance(double alpha, const double* p, double* x, double* r,
+                       std::span<double> squares) = 0;
 
   /// Whether there is a matrix, and its entries on this rank.
   virtual bool stores() const { return true; }
   virtual std::int64_t nonzeros() const = 0;
   virtual Traffic generate_traffic() const { return {}; }
   virtual Traffic assemble_traffic() const { return {}; }
-  /// Of multiply() on `rows` rows, and what product() adds to a sweep over all of them. Bytes as
+  /// Of multiply() on `rows` rows, and what the product adds to advance(). Bytes as
   /// the memory sees them: what is written without being read is fetched first.
   virtual Traffic multiply_traffic(std::int64_t rows) const = 0;
   virtual Traffic product_traffic() const = 0;

@@ -3,11 +3,13 @@
 // with.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
 #include "kernels/fe_heat/bisection.hpp"
+#include "numerics/node_row_product.hpp"
 #include "star_forest/star_forest.hpp"
 
 namespace halobench::heat {
@@ -30,12 +32,13 @@ struct Line {
   std::int64_t size() const { return end - begin; }
 };
 
-/// Where the values of some nodes lie, x fastest, with a layer around them.
+/// The places of nodes' values in a vector: x fastest, with a layer around them; rows are padded to
+/// whole vector registers.
 class Places {
  public:
   explicit Places(const Brick& nodes)
       : nodes_(nodes),
-        row_(nodes[0].size() + 2),
+        row_((nodes[0].size() + 2 + node_row_unit - 1) / node_row_unit * node_row_unit),
         plane_(row_ * (nodes[1].size() + 2)),
         count_(plane_ * (nodes[2].size() + 2)) {}
 
@@ -58,9 +61,9 @@ class Places {
 };
 
 /// Nodes are numbered over the mesh, from 0 on each axis. Those inside the cube have unknowns: node
-/// (i, j, k) belongs to the rank of element (i, j, k). A rank's values lie one after the other, x
-/// fastest (rows); those of vectors that are multiplied have a layer around them for the neighbours
-/// (places): ghosts of other ranks' nodes, and nodes on the faces of the cube, which stay 0.
+/// (i, j, k) belongs to the rank of element (i, j, k). All vectors have the same places, with a
+/// layer around the rank's nodes: in the direction p, it has ghosts of other ranks' nodes, and
+/// nodes on the faces of the cube, which stay 0.
 class Part {
  public:
   Part(const Bisection& mesh, std::int64_t rank);
@@ -74,10 +77,12 @@ class Part {
   /// Of its nodes, along an axis.
   std::int64_t size(std::size_t axis) const { return nodes_[axis].size(); }
 
+  /// Of a node in the matrix.
   std::int64_t row_of(std::int64_t x, std::int64_t y, std::int64_t z) const {
     return x + size(0) * (y + size(1) * z);
   }
   const Places& places() const { return places_; }
+  std::int64_t place_of(const Line& line) const { return places_.of(line.begin, line.y, line.z); }
 
   /// All nodes.
   const Piece& whole() const { return whole_; }
@@ -97,12 +102,20 @@ class Part {
   /// body(line) for each line of a piece, shared out over threads.
   template <class Body>
   void for_each_line(const Piece& piece, Body&& body) const {
+    for_each_lines<1>(piece, [&](const Line& line, std::int64_t) { body(line); });
+  }
+  /// body(first line, count) for each `most` lines of a piece that are next to each other along y,
+  /// and for those that remain in each plane, shared out over threads.
+  template <std::int64_t most, class Body>
+  void for_each_lines(const Piece& piece, Body&& body) const {
     const auto [xs, ys, zs] = piece.nodes;
-    const std::int64_t lines = xs.size() > 0 ? ys.size() * zs.size() : 0;
+    const std::int64_t groups = xs.size() > 0 ? (ys.size() + most - 1) / most : 0;
 #pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < lines; ++i) {
-      body(Line{xs.begin, xs.end, ys.begin + i % ys.size(), zs.begin + i / ys.size(),
-                piece.first_line + i});
+    for (std::int64_t i = 0; i < groups * zs.size(); ++i) {
+      const auto y = i % groups * most;
+      const auto z = i / groups;
+      body(Line{xs.begin, xs.end, ys.begin + y, zs.begin + z, piece.first_line + ys.size() * z + y},
+           std::min(most, ys.size() - y));
     }
   }
 

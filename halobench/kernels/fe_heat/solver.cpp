@@ -6,31 +6,10 @@
 #include <numeric>
 
 #include "base/as_size.hpp"
-#include "base/prefetch.hpp"
 #include "numerics/poisson/poisson_rows.hpp"
 
 namespace halobench::heat {
 namespace {
-
-/// Distance in values at which x and r are prefetched: the hardware prefetches too late.
-constexpr std::int64_t ahead = 256;
-
-/// x += alpha p and r -= alpha q on a line; returns the sum of squares of the new r.
-double advance_line(double alpha, const double* p, const double* q, double* x, double* r,
-                    std::int64_t count) {
-  const auto bytes = sizeof(double) * as_size(count);
-  prefetch<Soon::write>(x + ahead, bytes);
-  prefetch<Soon::write>(r + ahead, bytes);
-  double squares = 0;
-#pragma omp simd reduction(+ : squares)
-  for (std::int64_t i = 0; i < count; ++i) {
-    x[i] += alpha * p[i];
-    const double next = r[i] - alpha * q[i];
-    r[i] = next;
-    squares += next * next;
-  }
-  return squares;
-}
 
 /// What nodes beside the face at x = 1 have on the right-hand side: all nodes of that face, its
 /// edges included, have T = 1.
@@ -55,8 +34,8 @@ Solver::Solver(const Context& context, const Bisection& mesh, const std::string&
       part_(mesh, context.comm.rank()),
       operator_(make_operator(operator_name, context, part_)),
       space_(context.meter, context.memory),
-      x_(context.memory.allocate<double>(part_.rows())),
-      r_(context.memory.allocate<double>(part_.rows())),
+      x_(context.memory.allocate<double>(part_.places().count())),
+      r_(context.memory.allocate<double>(part_.places().count())),
       p_(context.memory.allocate<double>(part_.places().count())),
       forest_(std::make_unique<StarForest>(context.comm, space_, part_.places().count(),
                                            part_.bonds())),
@@ -73,10 +52,10 @@ void Solver::forget() {
   operator_->forget();
   const auto& places = part_.places();
   part_.for_each_line(part_.whole(), [&](const Line& line) {
-    const auto row = part_.row_of(0, line.y, line.z);
-    std::fill_n(x_.data() + row, line.size(), nothing);
-    std::fill_n(r_.data() + row, line.size(), nothing);
-    std::fill_n(p_.data() + places.of(-1, line.y, line.z), places.row(), 0.0);
+    const auto row = places.of(-1, line.y, line.z);
+    std::fill_n(x_.data() + row, places.row(), nothing);
+    std::fill_n(r_.data() + row, places.row(), nothing);
+    std::fill_n(p_.data() + row, places.row(), 0.0);
   });
   for (const std::int64_t z : {std::int64_t{-1}, part_.size(2)}) {
     std::fill_n(p_.data() + places.of(-1, -1, z), places.plane(), 0.0);
@@ -106,7 +85,7 @@ void Solver::assemble() {
     const double heat = heat_from_the_face(row);
     const bool beside = part_.nodes()[0].end == part_.elements()[0];
     part_.for_each_line(part_.whole(), [&](const Line& line) {
-      const auto first = part_.row_of(0, line.y, line.z);
+      const auto first = part_.place_of(line);
       std::fill_n(x_.data() + first, line.size(), 0.0);
       std::fill_n(r_.data() + first, line.size(), 0.0);
       if (beside) r_[as_size(first + line.size() - 1)] = heat;
@@ -130,8 +109,8 @@ void Solver::solve(cg::Progress& progress) {
 void Solver::turn_direction(double beta) {
   context_.meter.compute(update_, turn_traffic(), [&] {
     part_.for_each_line(part_.whole(), [&](const Line& line) {
-      double* p = p_.data() + part_.places().of(0, line.y, line.z);
-      turn(p, r_.data() + part_.row_of(0, line.y, line.z), beta, line.size());
+      const auto first = part_.place_of(line);
+      turn(p_.data() + first, r_.data() + first, beta, line.size());
     });
   });
 }
@@ -152,6 +131,16 @@ double Solver::multiply() {
   return reduce(part_.lines());
 }
 
+const double* Solver::product() {
+  multiply();
+  part_.for_each_line(part_.whole(), [&](const Line& line) {
+    for (auto* vector : {&x_, &r_})
+      std::fill_n(vector->data() + part_.place_of(line), line.size(), 0.0);
+  });
+  operator_->advance(-1, p_.data(), x_.data(), r_.data(), sums_);
+  return r_.data();
+}
+
 void Solver::multiply_pieces(std::span<const Piece> pieces) {
   std::int64_t rows = 0;
   for (const auto& piece : pieces) rows += volume(piece.nodes);
@@ -165,12 +154,7 @@ void Solver::multiply_pieces(std::span<const Piece> pieces) {
 
 double Solver::advance(double alpha, cg::Progress& progress) {
   context_.meter.compute(update_, advance_traffic(), [&] {
-    part_.for_each_line(part_.whole(), [&](const Line& line) {
-      const auto row = part_.row_of(0, line.y, line.z);
-      const double* p = p_.data() + part_.places().of(0, line.y, line.z);
-      sums_[as_size(line.number)] = advance_line(alpha, p, operator_->product(line, p_.data()),
-                                                 x_.data() + row, r_.data() + row, line.size());
-    });
+    operator_->advance(alpha, p_.data(), x_.data(), r_.data(), sums_);
   });
   return reduce(part_.size(1) * part_.size(2), progress.unlike());
 }

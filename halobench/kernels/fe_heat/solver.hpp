@@ -28,7 +28,7 @@ class Solver {
   Operator& matrix() { return *operator_; }
   const Operator& matrix() const { return *operator_; }
   const StarForest& forest() const { return *forest_; }
-  /// The unknowns, row by row.
+  /// The unknowns, in places.
   const double* x() const { return x_.data(); }
   /// The direction, in places; its layer on the faces of the cube is 0.
   double* p() const { return p_.data(); }
@@ -42,8 +42,8 @@ class Solver {
 
   /// Gives p's neighbours on other ranks their values. Collective.
   void exchange();
-  /// (p, A p), of what is in p; then A p is there. Collective.
-  double multiply();
+  /// A p of what is in p, in places, by the solve's own steps; overwrites x and r. Collective.
+  const double* product();
 
   /// Of one iteration on this rank.
   double bytes_per_iteration() const;
@@ -51,6 +51,8 @@ class Solver {
 
  private:
   void turn_direction(double beta);
+  /// (p, A p). Collective.
+  double multiply();
   void multiply_pieces(std::span<const Piece> pieces);
   double advance(double alpha, cg::Progress& progress);
   double reduce(std::int64_t lines, double otherwise = 0);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "numerics/node_row_product.hpp"
+
+#include "base/prefetch.hpp"
+#include "numerics/vectors.hpp"
+
+namespace halobench {
+namespace {
+
+using Doubles = Values<double>;
+using Whether = decltype(Doubles{} < Doubles{});
+constexpr std::int64_t size = Vector<double>::size;
+static_assert(node_row_unit % size == 0);
+
+/// Distance in values at which x and r are prefetched: the hardware prefetches too late.
+constexpr std::int64_t ahead = 256;
+
+template <std::int64_t count>
+using OfLines = std::array<Doubles, count>;
+
+/// What nodes of one vector's places have and give.
+template <std::int64_t count>
+struct Weighed {
+  OfLines<count> p;
+  OfLines<count> own;    ///< to the row of the same x
+  OfLines<count> given;  ///< to the rows one step away along x
+};
+
+/// Of the places from `place` on, those of nodes.
+Whether are_nodes(std::int64_t place, Range nodes) {
+  Whether places{};
+  for (std::int64_t i = 0; i < size; ++i) places[i] = place + i - 1;
+  return (places >= nodes.begin) & (places < nodes.end);
+}
+
+template <std::int64_t count>
+void add_up(const OfLines<count>& vectors, double* sums) {
+  for (std::int64_t i = 0; i < count; ++i) sums[i] = sum_of<double>(vectors[i]);
+}
+
+}  // namespace
+
+NodeRowProduct::NodeRowProduct(const NodeRow& row)
+    : centre_{row[place_in_row(0, 0, 0)], row[place_in_row(0, 1, 0)], row[place_in_row(0, 0, 1)],
+              row[place_in_row(0, 1, 1)]},
+      neighbour_{row[place_in_row(1, 0, 0)], row[place_in_row(1, 1, 0)], row[place_in_row(1, 0, 1)],
+                 row[place_in_row(1, 1, 1)]} {}
+
+/// body(line, place, p, A p, whether all are nodes), for each vector that has nodes. Each value of
+/// p is loaded once per plane; lines with the same weight are added first; what a node gives to
+/// both neighbours along x is shuffled in registers.
+template <std::int64_t count, class Body>
+void NodeRowProduct::for_each_vector(const NodeLines& lines, const double* p,
+                                     const Body& body) const {
+  std::array<Doubles, 4> a;
+  std::array<Doubles, 4> b;
+  for (std::size_t i = 0; i < 4; ++i) {
+    a[i] = repeated(centre_[i]);
+    b[i] = repeated(neighbour_[i]);
+  }
+  const auto [first, row, plane, nodes] = lines;
+  const auto weigh = [&](std::int64_t place) {
+    OfLines<count + 2> here;
+    OfLines<count + 2> above;
+#pragma GCC unroll 4
+    for (std::int64_t i = 0; i < count + 2; ++i) {
+      const double* at = p + first + place + (i - 1) * row;
+      here[i] = load(at);
+      above[i] = load(at - plane) + load(at + plane);
+    }
+    Weighed<count> weighed;
+#pragma GCC unroll 4
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Doubles beside = here[i] + here[i + 2];
+      const Doubles diagonal = above[i] + above[i + 2];
+      weighed.p[i] = here[i + 1];
+      weighed.own[i] =
+          (a[0] * here[i + 1] + a[1] * beside) + (a[2] * above[i + 1] + a[3] * diagonal);
+      weighed.given[i] =
+          (b[0] * here[i + 1] + b[1] * beside) + (b[2] * above[i + 1] + b[3] * diagonal);
+    }
+    return weighed;
+  };
+  OfLines<count> before{};
+  const auto finish = [&](std::int64_t place, const Weighed<count>& here,
+                          const OfLines<count>& after) {
+    const bool all = place > nodes.begin && place + size <= nodes.end + 1;
+#pragma GCC unroll 4
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Doubles product = here.own[i] + (left_neighbours<double>(before[i], here.given[i]) +
+                                             right_neighbours<double>(here.given[i], after[i]));
+      body(i, place, here.p[i], product, all);
+      before[i] = here.given[i];
+    }
+  };
+  // From the vector of the node before the first to that of the node after the last.
+  auto place = nodes.begin / size * size;
+  auto here = weigh(place);
+  for (; place < (nodes.end + 1) / size * size; place += size) {
+    const auto next = weigh(place + size);
+    finish(place, here, next.given);
+    here = next;
+  }
+  finish(place, here, {});
+}
+
+void NodeRowProduct::dot(const NodeLines& lines, std::int64_t count, const double* p,
+                         double* sums) const {
+  const auto dot = [&]<std::int64_t lines_at_once>() {
+    OfLines<lines_at_once> products{};
+    for_each_vector<lines_at_once>(
+        lines, p,
+        [&](std::int64_t i, std::int64_t place, Doubles own, const Doubles& product, bool all) {
+          if (!all) own = are_nodes(place, lines.nodes) ? own : Doubles{};
+          products[i] += own * product;
+        });
+    add_up<lines_at_once>(products, sums);
+  };
+  count == 1 ? dot.template operator()<1>() : dot.template operator()<2>();
+}
+
+void NodeRowProduct::advance(const NodeLines& lines, std::int64_t count, double alpha,
+                             const double* p, double* x, double* r, double* sums) const {
+  const Doubles factor = repeated(alpha);
+  const auto advance = [&]<std::int64_t lines_at_once>() {
+    OfLines<lines_at_once> squares{};
+    for_each_vector<lines_at_once>(lines, p,
+                                   [&](std::int64_t i, std::int64_t place, const Doubles& own,
+                                       const Doubles& product, bool all) {
+                                     const auto at = lines.place + i * lines.row + place;
+                                     prefetch_line<Soon::write>(x + at + ahead);
+                                     prefetch_line<Soon::write>(r + at + ahead);
+                                     Doubles new_x = load(x + at) + factor * own;
+                                     Doubles new_r = load(r + at) - factor * product;
+                                     if (all) {
+                                       squares[i] += new_r * new_r;
+                                     } else {
+                                       const auto nodes = are_nodes(place, lines.nodes);
+                                       new_x = nodes ? new_x : load(x + at);
+                                       squares[i] += nodes ? new_r * new_r : Doubles{};
+                                       new_r = nodes ? new_r : load(r + at);
+                                     }
+                                     store(x + at, new_x);
+                                     store(r + at, new_r);
+                                   });
+    add_up<lines_at_once>(squares, sums);
+  };
+  count == 1 ? advance.template operator()<1>() : advance.template operator()<2>();
+}
+
+}  // namespace halobench
