@@ -60,7 +60,7 @@ void copy(const RowPattern& pattern, const std::array<Value, full>& from, Value 
   }
 }
 
-/// Values ahead for which x and r are asked for: what hardware foresees by itself comes too late.
+/// Distance in values at which x and r are prefetched: the hardware prefetches too late.
 constexpr std::int64_t ahead = 256;
 
 /// x += alpha p and r -= alpha q on a line; returns the sum of squares of the new r.
