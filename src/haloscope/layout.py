@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The layout of a case's ranks and threads, from the study to the report.
 
-Keys of records (`records.keys.inside`), settings of cases (`study.settings`), and axes of studies
+Keys of records (`records.keys`), settings of cases (`study.settings`), and axes of studies
 (`study.schema`) take names, order, meanings, and defaults from its fields.
 """
 

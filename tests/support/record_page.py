@@ -13,11 +13,11 @@ from typing import (
     Union,
     get_args,
     get_origin,
-    get_type_hints,
     is_typeddict,
 )
 
 from haloscope.keys import Key
+from haloscope.records import keys
 from haloscope.records.record import Record
 
 PAGE = Path(__file__).parents[2] / "docs" / "records.md"
@@ -43,21 +43,18 @@ request, the end of the launch, and halobench's description of itself), or the c
 the records. Keys of times end in `_s` (seconds), and keys of sizes end in `_bytes`. Unknown values
 are null or absent, never 0.
 
-`python tests/support/record_page.py` generates this page from `src/haloscope/records/record.py` and
-the folder `src/haloscope/records/keys`.
+`python tests/support/record_page.py` generates this page from `record.py`, `keys.py`, and
+`keys.json` in `src/haloscope/records`.
 """
 
 
 def described(owner: type) -> dict[str, tuple[Any, Key]]:
     """The type and the description of each key of an object."""
-    hints = get_type_hints(owner, include_extras=True)
-    keys = {}
-    for name, hint in hints.items():
-        if get_origin(hint) is NotRequired:
-            (hint,) = get_args(hint)
-        if get_origin(hint) is Annotated:
-            keys[name] = get_args(hint)
-    return keys
+    hints = (
+        (name, get_args(hint)[0] if get_origin(hint) is NotRequired else hint)
+        for name, hint in keys.described(owner).items()
+    )
+    return {name: get_args(hint) for name, hint in hints if get_origin(hint) is Annotated}
 
 
 def objects(

@@ -20,7 +20,6 @@ from typing import (
     Union,
     get_args,
     get_origin,
-    get_type_hints,
     is_typeddict,
 )
 
@@ -30,7 +29,7 @@ from haloscope.errors import dotted
 from haloscope.keys import Key
 from haloscope.layout import Layout
 from haloscope.records import kernels
-from haloscope.records.keys.inside import SHORTEST_S, TAKE_TIME
+from haloscope.records.keys import SHORTEST_S, TAKE_TIME, described
 from haloscope.study.case import identity
 
 ROUNDED = 1 + 1e-9
@@ -239,7 +238,7 @@ def _object(declared: type, needed: Collection[str] | None = None) -> CoreSchema
     keys = {}
     if needed is None:
         needed = declared.__required_keys__  # type: ignore[attr-defined]
-    for name, hint in get_type_hints(declared, include_extras=True).items():
+    for name, hint in described(declared).items():
         optional = get_origin(hint) is NotRequired
         hint = get_args(hint)[0] if optional else hint
         if get_origin(hint) is Annotated:

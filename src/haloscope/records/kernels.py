@@ -12,13 +12,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 from haloscope.keys import Key
-from haloscope.records.keys.inside import LONGEST_S
-from haloscope.records.keys.measured import Point
+from haloscope.records.keys import LONGEST_S, Point, described
 from haloscope.study.settings import OF_A_DEVICE
 
 FILE = Path(__file__).with_name("kernels.json")
@@ -98,7 +97,7 @@ def _whole(inside: Mapping[str, CoreSchema]) -> CoreSchema:
 
 def _own_keys(kernel: str) -> list[str]:
     """Return the keys that only this kernel's points have; their values are checked."""
-    hints = get_type_hints(Point, include_extras=True)
+    hints = described(Point)
     marks = {
         name: [one for one in _marks(hint) if kernel in one.kernels] for name, hint in hints.items()
     }

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from haloscope.errors import Problem, UserError
 from haloscope.layout import LAYOUT_KEYS
 from haloscope.quantities import count
 from haloscope.records import kernels
-from haloscope.records.keys.inside import ToolchainUsed
+from haloscope.records.keys import ToolchainUsed, described
 from haloscope.records.log import whole
 from haloscope.records.points import point_key, size_unit
 from haloscope.records.record import Record
@@ -237,9 +237,7 @@ def _described(name: str, raw: Mapping[str, Any]) -> tuple[str, str]:
 
 @cache
 def _settings() -> dict[str, str]:
-    record, toolchain = (
-        get_type_hints(one, include_extras=True) for one in (Record, ToolchainUsed)
-    )
+    record, toolchain = (described(one) for one in (Record, ToolchainUsed))
     hints = {name: record[name] for name in SETTINGS if name in record}
     hints |= LAYOUT_KEYS
     hints["toolchain"] = toolchain["name"]
