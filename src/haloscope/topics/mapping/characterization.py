@@ -247,7 +247,7 @@ def _claim(own: Sequence[Choice], verdict: Verdict) -> Claim:
     where = {"tasks": most.packed.ranks}
     ratio = Ratio(estimate, ratios[0], ratios[-1], middle, where)
     return Claim(
-        {"name": "more nodes"},
+        {"name": "a larger number of nodes"},
         {"name": "the fewest nodes"},
         count=len(own),
         ratio=None if verdict is Verdict.NO_DIFFERENCE else ratio,
