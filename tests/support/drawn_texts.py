@@ -129,7 +129,7 @@ def rows(lines: list[str]) -> Iterator[str]:
     ]
     for row in body:
         numbers = len(re.findall(r"(?<![\w.])\d[\d.,]*", " ".join(row)))
-        if any(map(is_text, row)) and len(WORD.findall(" ".join(row))) > 3 * numbers:
+        if any(map(is_text, row)) and len(WORD.findall(" ".join(row))) > 4 * numbers:
             cells = zip(heads, row, strict=False)
             yield " | ".join(f"{head}: {cell}" if head else cell for head, cell in cells if cell)
 

@@ -22,7 +22,7 @@ std::vector<Parameter> spmv_parameters() {
   using enum Parameter::Type;
   std::vector<Parameter> all = {
       {"matrix", file, "3d27",
-       "matrix: a stencil on a square or cube (2d5, 2d9, 3d7, 3d27), random (see row_length, "
+       "a stencil on a square or cube (2d5, 2d9, 3d7, 3d27), random (see row_length, "
        "bandwidth), power_law (see row_length), or a Matrix Market file (NAME.mtx, NAME.mtx.gz, or "
        "a NAME.tar.gz that contains it)"},
       {"n", integer, "100",

@@ -170,7 +170,8 @@ def _lines(path: Path) -> list[list[str]]:
             raise UserError(Problem(str(path), what, "give the table as printed"))
         lines = list(csv.reader(StringIO(text, newline=""), strict=True))
     except UnicodeDecodeError as error:
-        raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
+        what = f"the file is not UTF-8: byte 0x{error.object[error.start]:02x} ({error.reason})"
+        raise UserError(Problem(str(path), what, "save it as UTF-8")) from error
     except csv.Error as error:
         raise UserError(Problem(str(path), f"not CSV: {error}", "correct the file")) from error
     if not lines:

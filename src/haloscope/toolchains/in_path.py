@@ -245,7 +245,8 @@ def _launched(path: str) -> _Reported:
     if recognised := recognise(ended.output):
         return _Reported(path, *recognised)
     if ended.timed_out or ended.code:
-        return _Reported(path, None, why=f"{path} does not work: {why_failed(ended, ANSWER_S)}")
+        why = why_failed(ended, ANSWER_S).removeprefix(f"{path}: ")
+        return _Reported(path, None, why=f"{path} does not work: {why}")
     if pals := re.match(r"mpiexec version (\d\S*)", ended.output):
         return _Reported(path, None, why=f"{path} is PALS {pals[1]}", pals=True)
     return _Reported(path, None, why=f"{path} belongs to an unknown library")

@@ -126,7 +126,7 @@ def test_core_types_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     found = processors.check_core_kinds(Patient(hybrid_laptop(tmp_path / "b").root))
 
     assert found.level == "note"
-    assert shows(found.what, "2: 4 P-cores ", " 4.7 GHz", "8 E-cores ", " 3.4 GHz")
+    assert shows(found.what, "2 kinds: 4 P-cores ", " 4.7 GHz", "8 E-cores ", " 3.4 GHz")
     assert found.remedy is not None and "at most 4" in found.remedy
 
 

@@ -146,11 +146,13 @@ def check_binding(patient: Patient) -> CheckResult:
     by_hand = f"run it by hand: {shlex.join(command)}"
     if done.timed_out:
         why = in_path.why_failed(done, _LAUNCHED_S)
+        why = why.removeprefix(f"{toolchain.mpirun}: ")
         return CheckResult("binding", "fail", f"{toolchain.mpirun}: {why}", by_hand)
     found = re.findall(r"^Cpus_allowed_list:\s*(\S+)$", done.output, re.MULTILINE)
     seen = sorted(tuple(parse_cpu_list(text)) for text in found)
     if done.code != 0:
         why = in_path.why_failed(done, _LAUNCHED_S)
+        why = why.removeprefix(f"{toolchain.mpirun}: ")
         return CheckResult("binding", "fail", f"{toolchain.mpirun}: {why}", by_hand)
     if seen != sorted(job.cpus_of_ranks()):
         requested, got = (

@@ -45,7 +45,7 @@ def check_core_kinds(patient: Patient) -> CheckResult:
     first = len({*usable} & {*next(iter(kinds.values()))})
     remedy = f"the fastest cores are used first; to measure one kind, use at most {first} of them "
     remedy += "(ppn x threads)"
-    return CheckResult("kinds of cores", "note", f"{len(kinds)}: {', '.join(each)}", remedy)
+    return CheckResult("kinds of cores", "note", f"{len(kinds)} kinds: {', '.join(each)}", remedy)
 
 
 def check_threads_per_core(patient: Patient) -> CheckResult:
