@@ -127,7 +127,7 @@ def test_wrong_rows_are_refused_together(tmp_path: Path, rows: str, messages: li
     ("content", "message"),
     [
         (b"", ("1.csv: ", "file is empty")),
-        (b"n,time_s\n1,\xb5\n", ("1.csv: not UTF-8",)),
+        (b"n,time_s\n1,\xb5\n", ("1.csv: the file is not UTF-8",)),
         (b'n,time_s\n1,"2\n', ("1.csv: not CSV: ", "unexpected end of data")),
         (b"n,time_s\n1," + b"9" * 200_000 + b"\n", ("1.csv: not CSV: ", "field larger than")),
         (b"n,time_s\n1,-1\n", ("1.csv:2: time_s is '-1'\n", "at least 0 s")),
