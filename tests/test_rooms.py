@@ -108,6 +108,8 @@ LATE = {
     "haloscope.commands.predictions.traffic_advice",
     "cli.py": "haloscope.host",
     "commands/folders/history.py": "haloscope.commands.folders.history_page",
+    "commands/machines/profile.py": "haloscope.report.draw.figures",
+    "commands/measuring/launched.py": "haloscope.report.draw.figures.panels",
     "commands/measuring/once.py": "haloscope.commands.measuring.one_case",
     "commands/measuring/one_case.py": "haloscope.commands.measuring.launched",
     "commands/measuring/run.py": "haloscope.commands.conclusion",
@@ -117,6 +119,7 @@ LATE = {
     "records/rows.py": "polars",
     "report/record_view.py": "haloscope.analysis.grouping haloscope.analysis.validation.trust "
     "haloscope.findings.badge",
+    "report/writing.py": "haloscope.report.draw.figures.panels",
     "run/prepare/matrices.py": "numpy pymetis",
     "run/prepare/matrix_market.py": "numpy scipy.io scipy.sparse",
     "stats/allocations.py": "scipy.special",

@@ -20,7 +20,7 @@ from recorded import case_id, quick
 from haloscope.errors import UserError
 from haloscope.layout import Layout
 from haloscope.records import strict_json
-from haloscope.records.log import append, latest, no_records, read
+from haloscope.records.log import append, latest, read, reading
 from haloscope.records.record import Record
 from haloscope.study.case import identity
 
@@ -133,7 +133,7 @@ def test_of_many_invalid_lines_only_the_first_are_named(
     assert len(caplog.messages) == 6
     assert caplog.messages[4].startswith(f"{file}:5: ")
     assert caplog.messages[5].startswith(f"{file}: 28 ")
-    assert no_records(file)[27].split(": ") == ["line 28", "not a JSON object"]
+    assert reading(file).left_out[27].split(": ") == ["line 28", "not a JSON object"]
 
 
 HUGE = "1" + "0" * 400

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from recorded import poisson, quick, write_folder
 
 from haloscope.records.log import Sharing, read
+from haloscope.records.packed import Packed
 
 VALUES = st.recursive(
     st.none()
@@ -34,6 +35,30 @@ def test_equal_values_of_a_case_share_one_object_after_reading(tmp_path: Path) -
     assert first.machine is second.machine is third.machine
     assert first.params is third.params
     assert first.times_s != second.times_s
+
+
+def test_equal_phases_of_a_case_are_packed_once_after_reading(tmp_path: Path) -> None:
+    raws = [poisson(64, launch=k) for k in range(2)]
+    raws[1]["phases"] = raws[0]["phases"]
+    first, second = read(write_folder(tmp_path, raws) / "records.jsonl")
+
+    assert isinstance(first.phases, Packed)
+    assert first.phases is second.phases
+    assert first.phases == raws[0]["phases"]
+
+
+def test_packed_objects_are_used_like_a_list() -> None:
+    objects: list[dict[str, Any]] = [
+        {"name": "sweep", "calls": 1},
+        {"name": "halo", "times_s": [0.5, 1e-9]},
+    ]
+    packed = Packed(objects)
+
+    assert [*packed] == objects
+    assert (len(packed), packed[1], packed[:1]) == (2, objects[1], objects[:1])
+    assert packed == objects
+    assert packed == Packed(objects)
+    assert packed != objects[:1]
 
 
 def test_records_are_read_back_unchanged(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import gc
 import json
 import re
+import weakref
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,14 @@ import pytest
 from noted import noted, shows
 from recorded import MACHINE, bad, cases, changed, heat, poisson, quick, write_folder
 
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
-from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.dossier import Dossier, open_folder
 from haloscope.errors import UserError
 from haloscope.findings.caveats import Caveat
 from haloscope.layout import Layout
 from haloscope.records.folder import SavedPlan
+from haloscope.report import writing
 from haloscope.report.composing import compose
 from haloscope.report.document import Document
 from haloscope.study.case import Case
@@ -310,3 +314,22 @@ def test_the_first_figure_shows_the_cases_of_the_headline(tmp_path: Path) -> Non
         assert one.answer and one.first_figure and one.first_figure.kind == kind
     assert solve.answer and solve.first_figure
     assert {*solve.answer.cases} <= {*solve.first_figure.cases}
+
+
+def test_a_composed_report_keeps_no_case_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases: list[weakref.ref[MeasuredCase]] = []
+
+    def opened(folder: Path) -> Dossier:
+        dossier = open_folder(folder)
+        cases.extend(map(weakref.ref, dossier.cases))
+        return dossier
+
+    monkeypatch.setattr(writing, "open_folder", opened)
+    document = writing.composed(write_folder(tmp_path, quick()))
+
+    gc.collect()
+    assert document.tables
+    assert cases
+    assert [one() for one in cases] == [None] * len(cases)

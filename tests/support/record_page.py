@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import (
     Annotated,
@@ -72,7 +72,7 @@ def inside(hint: Any, key: Key) -> tuple[type | None, str]:
     """The object, or that of a list's entries, which a key holds; and "[]" where it is a list."""
     if optional(hint):
         hint = next(one for one in get_args(hint) if one is not type(None))
-    many = "[]" if get_origin(hint) is list else ""
+    many = "[]" if get_origin(hint) in (list, Sequence) else ""
     hint = get_args(hint)[0] if many else hint
     return key.keys or (hint if is_typeddict(hint) else None), many
 
@@ -84,7 +84,7 @@ def optional(hint: Any) -> bool:
 def in_words(hint: Any) -> str:
     if optional(hint):
         return " or ".join("null" if one is type(None) else in_words(one) for one in get_args(hint))
-    if get_origin(hint) is list:
+    if get_origin(hint) in (list, Sequence):
         return f"list of {plural(in_words(get_args(hint)[0]))}"
     if get_origin(hint) is dict and get_args(hint)[1] is float:
         return "object of numbers"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from haloscope.analysis.remembering import remembered
 from haloscope.analysis.validation import bands
 from haloscope.analysis.validation.bands import ErrorBand, Subject
 from haloscope.layout import Layout
@@ -328,7 +329,7 @@ def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     return describe(case.settings, names) or case.kernel
 
 
-@lru_cache(maxsize=16)  # a table calls this for each of its rows
+@remembered(16)  # a table calls this for each of its rows
 def _apart(among: tuple[MeasuredCase, ...], kernel: str, mode: Setting) -> tuple[str, ...]:
     own = [other.settings for other in among if other.kernel == kernel]
     return tuple(apart({MODE: mode}, own))

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.remembering import remembered
 from haloscope.quantities import count, listed
 from haloscope.stats.allocations import components, level_to_repeat
 from haloscope.stats.stopping_rule import Rule
@@ -68,7 +68,7 @@ def mixed(cases: Sequence[MeasuredCase]) -> str | None:
     return " ".join(sentences) or None
 
 
-@lru_cache(maxsize=10_000)
+@remembered(10_000)
 def _facts(case: MeasuredCase) -> tuple[tuple[str, str, str], ...]:
     """Return the conditions of a case's launches, each once; several parts of a report use them."""
     different = {_objects(record): record for record in reversed(case.launches)}
@@ -105,7 +105,7 @@ def _said(
             yield what, among, str(facts[key]).partition("\n")[0]
 
 
-@lru_cache(maxsize=2)
+@remembered(2)
 def scatter(cases: tuple[MeasuredCase, ...]) -> str | None:
     """Describe the scatter of allocations and launches, and which of them to add.
 

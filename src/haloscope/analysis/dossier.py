@@ -15,7 +15,7 @@ from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
 from haloscope.paths import in_a_shell
 from haloscope.records.folder import ResultFolder, require_enclosed
-from haloscope.records.log import latest, no_records, read
+from haloscope.records.log import latest, reading
 from haloscope.records.record import Record
 from haloscope.study.file import read as read_study
 from haloscope.study.kinds import Options, Wish
@@ -76,7 +76,8 @@ def open_folder(directory: Path) -> Dossier:
         raise UserError(Problem(str(directory), "it has no records yet", remedy))
     if not folder.records.exists():
         raise UserError(Problem(str(directory), "no records.jsonl in this folder", _REMEDY))
-    records = tuple(latest(read(folder.records)))
+    found = reading(folder.records)
+    records = tuple(latest(found.records))
     if not records:
         what = "its records.jsonl has no readable record"
         raise UserError(Problem(str(folder.records), what, "continue: haloscope run --resume DIR"))
@@ -92,7 +93,7 @@ def open_folder(directory: Path) -> Dossier:
         paper=papers.load(study.paper) if study and study.paper else None,
         shelf=tuple(papers.list_papers()),
         plan=plan,
-        no_records=no_records(folder.records),
+        no_records=found.left_out,
         question=(study.question or "") if study else "",
         answer=(study.answer or "") if study else "",
     )

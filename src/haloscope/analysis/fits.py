@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from math import inf
 from operator import itemgetter
@@ -16,6 +16,7 @@ import numpy as np
 
 from haloscope.analysis import distance
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.remembering import remembered
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import curve, hockney, loggp, piecewise_hockney, ring
 from haloscope.models.hockney import Ends
@@ -63,7 +64,7 @@ def exchanges(case: MeasuredCase) -> bool:
     return case.kernel == "pingpong" and case.settings.get("mode", "imb") in ROUND_TRIPS
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def one_way(case: MeasuredCase) -> Sweep | None:
     """Return one-way message times in seconds, by size and launch; None with too few sizes.
 
@@ -124,7 +125,7 @@ def unfitted(case: MeasuredCase) -> tuple[Unfitted, ...]:
     return tuple(found for _, found in _attempts(case) if isinstance(found, Unfitted))
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _attempts(case: MeasuredCase) -> tuple[tuple[str, Model | Unfitted], ...]:
     """Return all models for the case's kernel; none with too few sizes."""
     if case.kernel == "loggp":
@@ -173,7 +174,7 @@ def loggp_model(case: MeasuredCase, of: MeasuredCase | None = None) -> loggp.Log
     return loggp.fit(loggp.Measurements(sizes, int(case.number("burst")), **arrays))
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def loggp_by_launch(case: MeasuredCase) -> tuple[loggp.LogGP, ...]:
     """Return LogGP fitted to each launch separately, without launches whose data do not suffice."""
     own = (replace(case, launches=(record,)) for record in case.launches)
@@ -188,7 +189,7 @@ def _ends(data: Sweep) -> Ends:
     return Ends(_FROM_REPORT.latency_bytes, (data.x[-1] / 4, data.x[-1]))
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def bandwidth_curve(case: MeasuredCase) -> curve.BandwidthCurve | None:
     """Return peak and asymptotic bandwidth, n_1/2, and in-cache peak; None with too few sizes."""
     data = one_way(case)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.remembering import remembered
 from haloscope.models.sweep import ONE_WAY
-from haloscope.records.points import point_key
+from haloscope.records.points import PointKey, point_key
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.sequential import Warmup, steady_medians, warmup_if_any
 
@@ -57,17 +57,19 @@ class Swept:
         return tuple(ONE_WAY * time_s for time_s in self.sample)
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def sweep(case: MeasuredCase) -> tuple[Swept, ...]:
     """Return the points of a case, by operation and size; launches without a point are omitted
     there.
     """
-    found: dict[tuple[str | None, int], list[tuple[int, SweepPoint]]] = {}
+    firsts: dict[PointKey, SweepPoint] = {}
+    times: dict[PointKey, list[tuple[int, list[float]]]] = {}
     for place, record in enumerate(case.launches):
         for point in record.points:
             if point["times_s"]:
-                found.setdefault(point_key(point), []).append((place, point))
-    points = [_swept(case, *key, own) for key, own in found.items()]
+                firsts.setdefault(key := point_key(point), point)
+                times.setdefault(key, []).append((place, point["times_s"]))
+    points = [_swept(case, *key, firsts[key], own) for key, own in times.items()]
     return tuple(sorted(points, key=lambda point: (point.operation or "", point.size_bytes)))
 
 
@@ -75,15 +77,14 @@ def _swept(
     case: MeasuredCase,
     operation: str | None,
     size_bytes: int,
-    own: Sequence[tuple[int, SweepPoint]],
+    first: SweepPoint,
+    own: Sequence[tuple[int, list[float]]],
 ) -> Swept:
-    places, points = zip(*own, strict=True)
-    launches = [point["times_s"] for point in points]
+    places, launches = zip(*own, strict=True)
     sample = steady_medians(launches)
     time = case.estimate(sample, [t for times_s in launches for t in times_s], places)
     if time is None:
         raise ValueError("a point without a launch")
-    first = points[0]
     return Swept(
         size_bytes,
         operation,

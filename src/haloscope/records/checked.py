@@ -254,7 +254,7 @@ def _values(hint: Any, key: Key) -> CoreSchema:
     if origin in (Union, types.UnionType):
         (one,) = (each for each in inside if each is not types.NoneType)
         return core_schema.nullable_schema(_values(one, key))
-    if origin is list:
+    if origin in (list, Sequence):
         return core_schema.list_schema(_values(inside[0], key))
     if key.keys is not None or is_typeddict(hint):
         return _object(key.keys or hint)

@@ -12,13 +12,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic_core import from_json
 
 from haloscope.records import checked, strict_json
+from haloscope.records.packed import Packing
 from haloscope.records.record import Record, key_names
 
 _Known = dict[str, tuple[bytes, int, Any]]
@@ -267,36 +268,26 @@ def read(path: Path) -> list[Record]:
     occur several times, if it failed and was tried again: see `latest`. Raise UserError unless it
     is a regular file.
     """
-    return [*_kept(path)[0]]
+    return [*reading(path).records]
 
 
-def no_records(path: Path) -> tuple[str, ...]:
-    """Return what `read` omits from a file, one sentence per line: "line 8: params.s missing"."""
-    return _kept(path)[1]
+@dataclass(frozen=True)
+class Reading:
+    """The content of a file of records.
 
-
-_Reading = tuple[tuple[Record, ...], tuple[str, ...]]
-
-
-def _kept(path: Path) -> _Reading:
-    with suppress(OSError):
-        status = path.stat()
-        return _unchanged(path, status.st_ino, status.st_size, status.st_mtime_ns)
-    return _read(path)
-
-
-@lru_cache(maxsize=1)
-def _unchanged(path: Path, *state: int) -> _Reading:
-    """Return the records of a file in a given state: a command needs those of its folder
-    repeatedly.
+    left_out: what was omitted, one sentence per line: "line 8: params.s missing".
     """
-    return _read(path)
+
+    records: tuple[Record, ...]
+    left_out: tuple[str, ...]
 
 
-def _read(path: Path) -> _Reading:
+def reading(path: Path) -> Reading:
+    """Return all records of a file and the lines that are not records; otherwise as `read`."""
     left_out: list[tuple[int, str]] = []
-    records = tuple(map(Record.of, whole(path, left_out)))
-    return records, tuple(f"line {number}: {why}" for number, why in left_out)
+    packing = Packing()
+    records = tuple(Record.of(packing.packed(raw)) for raw in whole(path, left_out))
+    return Reading(records, tuple(f"line {number}: {why}" for number, why in left_out))
 
 
 WARNED = 5

@@ -7,10 +7,12 @@ a crash costs at most the running case. An incomplete line is dropped on reading
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any
+
+from haloscope.records.packed import Packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,10 @@ class Record:
     warmup: int | None = None
     synchronisation: str | None = None
     rounds: dict[str, Any] | None = None
-    points: list[dict[str, Any]] = field(default_factory=list)
-    phases: list[dict[str, Any]] = field(default_factory=list)
-    parts: list[dict[str, Any]] = field(default_factory=list)
-    timeline: list[dict[str, Any]] = field(default_factory=list)
+    points: Sequence[dict[str, Any]] = field(default_factory=list)
+    phases: Sequence[dict[str, Any]] = field(default_factory=list)
+    parts: Sequence[dict[str, Any]] = field(default_factory=list)
+    timeline: Sequence[dict[str, Any]] = field(default_factory=list)
     result: dict[str, Any] = field(default_factory=dict)
     work: dict[str, Any] | None = None
     memory: dict[str, Any] | None = None
@@ -77,22 +79,29 @@ class Record:
         names, own, more = _named(tuple(raw))
         return cls(
             names=names,
-            more={name: raw[name] for name in more},
+            more={name: raw[name] for name in more} if more else _NO_MORE,
             **{name: raw[name] for name in own},
         )
 
     @property
     def raw(self) -> dict[str, Any]:
         """The JSON object, created on demand: keeping tens of thousands would take much memory."""
-        return {
+        values = {
             name: self.more[name] if name in self.more else getattr(self, name)
             for name in self.names
+        }
+        return {
+            name: value.objects if isinstance(value, Packed) else value
+            for name, value in values.items()
         }
 
     @property
     def key(self) -> tuple[str, int]:
         """Case and launch."""
         return self.case, self.launch
+
+
+_NO_MORE: dict[str, Any] = {}
 
 
 @cache

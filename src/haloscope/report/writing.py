@@ -13,13 +13,14 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.remembering import forget
 from haloscope.errors import Problem, UserError
 from haloscope.paths import write_whole
 from haloscope.records.folder import require_enclosed
 from haloscope.report.composing import compose
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, html, latex, markdown, terminal
-from haloscope.report.draw.figures.panels import Drawing, draw_all
+from haloscope.report.draw.figures.drawing import Drawing
 
 Drawings = Mapping[str, Sequence[Drawing]]
 Writer = Callable[[Document, Drawings, Path], Path]
@@ -36,7 +37,9 @@ def composed(directory: Path) -> Document:
     """Return the report of a result folder as data. Raise UserError for other folders and without
     records.
     """
-    return compose(open_folder(directory))
+    document = compose(open_folder(directory))
+    forget()
+    return document
 
 
 def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
@@ -44,6 +47,8 @@ def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FO
 
     Figures are written to figures/ as SVG and PDF for every format.
     """
+    from haloscope.report.draw.figures.panels import draw_all  # loads matplotlib
+
     require_enclosed(directory)
     drawings = draw_all(document.figures)
     _write_figures(drawings, directory / "figures")

@@ -24,7 +24,6 @@ from haloscope.profiling.process import Sent
 from haloscope.profiling.traffic import Flow, Traffic, World
 from haloscope.profiling.usage import Usage
 from haloscope.quantities import percent, seconds, size
-from haloscope.report.draw.figures import matrix
 from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\
@@ -106,6 +105,8 @@ def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path, with_sites:
                 csv.writer(file).writerows(lines)
     if code != 0:
         Screen().print(f"the command ended with exit code {code}")
+    from haloscope.report.draw.figures import matrix  # loads matplotlib
+
     for one, its, shown in zip(worlds, used, data, strict=True):
         _show(one, its, shown, len(worlds), Screen())
         cells = {pair: sent.bytes for pair, sent in one.matrix().items()}

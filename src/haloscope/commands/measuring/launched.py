@@ -16,7 +16,7 @@ from haloscope.paths import dated_folder, write_whole
 from haloscope.quantities import count, listed, seconds
 from haloscope.records.points import point_name
 from haloscope.records.record import Record
-from haloscope.report.draw.figures.panels import Drawing, draw_all
+from haloscope.report.draw.figures.drawing import Drawing
 from haloscope.topics import figures
 
 
@@ -50,4 +50,8 @@ def _over_launches(case: MeasuredCase) -> str:
 
 
 def _timelines(case: MeasuredCase) -> dict[str, list[Drawing]]:
-    return draw_all(figures.build("timeline", [case], Context(all_cases=[case])))
+    if not (found := figures.build("timeline", [case], Context(all_cases=[case]))):
+        return {}
+    from haloscope.report.draw.figures.panels import draw_all  # loads matplotlib
+
+    return draw_all(found)

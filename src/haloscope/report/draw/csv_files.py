@@ -18,7 +18,7 @@ from typing import TextIO
 from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
-from haloscope.report.draw.figures.panels import Drawing
+from haloscope.report.draw.figures.drawing import Drawing
 from haloscope.study.settings import Setting, Settings
 from haloscope.topics.common.table import Cell, Table
 

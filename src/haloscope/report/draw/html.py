@@ -24,8 +24,8 @@ from haloscope.quantities import (
 )
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart, print_zoom
+from haloscope.report.draw.figures.drawing import Drawing
 from haloscope.report.draw.figures.palette import dark_style
-from haloscope.report.draw.figures.panels import Drawing
 from haloscope.topics.common.table import Column, Table
 
 

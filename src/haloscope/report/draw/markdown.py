@@ -10,7 +10,7 @@ from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
-from haloscope.report.draw.figures.panels import Drawing
+from haloscope.report.draw.figures.drawing import Drawing
 from haloscope.report.method import Facts
 from haloscope.report.section import Section
 from haloscope.topics.common.table import Cell, Table, shared_notes

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.comparison import Contrast, band_of, contrasts, step
 from haloscope.analysis.facets import Facet, facets, facets_of_kernels
+from haloscope.analysis.remembering import remembered
 from haloscope.layout import PROCESSES
 from haloscope.models import scaling_law
 from haloscope.models.intervals import Intervals
@@ -236,7 +236,7 @@ def _steps(ladder: Ladder, is_grid: bool) -> list[MeasuredCase]:
     return list((ladder.own if is_grid else ladder.steps).values())
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _law(label: str, p: str, cases: tuple[MeasuredCase, ...], seed: int) -> Law:
     how = Intervals("none" if cases[0].simulated else "bootstrap", resamples=RESAMPLES, seed=seed)
     none = Law(label, p, cases, None)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from statistics import median
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import numpy as np
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.remembering import remembered
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.analysis.validation.published import Library, Reference, source
 from haloscope.models import split_phase
@@ -29,7 +29,7 @@ _PAIRS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
 """Kernels whose roots are all on rank 0, and their leaves on rank 1."""
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
     """Return the model of a star forest's step; None with too few parts or sizes."""
     launches = [record for record in case.launches if record.parts]

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
-from html import escape
 from io import BytesIO, StringIO
 from itertools import count
 from textwrap import wrap
@@ -28,6 +26,7 @@ from matplotlib.ticker import (
 
 from haloscope.quantities import signed
 from haloscope.report.draw.figures.bars import WIDTH_IN, bars, surface
+from haloscope.report.draw.figures.drawing import Drawing
 from haloscope.report.draw.figures.gantt import draw_gantt
 from haloscope.report.draw.figures.palette import (
     GRID,
@@ -73,34 +72,6 @@ _STYLE: Any = {
 
 
 LegendOf = Literal["panel", "figure"]
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """One drawn panel. name: of its files, without extension. svg: a complete document."""
-
-    name: str
-    svg: str
-    pdf: bytes
-
-    @property
-    def height_over_width(self) -> float:
-        """Height of the drawn panel over its width."""
-        _, _, width, height = re.findall(r'viewBox="([^"]*)"', self.svg)[0].split()
-        return float(height) / float(width)
-
-    def inline(self, alt: str) -> str:
-        """Return the SVG as an HTML element: with a description, sized by the page, with unique
-        ids.
-        """
-        body = self.svg[self.svg.index("<svg") :]
-        body = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", body, flags=re.S)
-        body = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", body, count=1)
-        body = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", body, count=1)
-        body = re.sub(r'\bid="', f'id="{self.name}-', body)
-        body = re.sub(r"url\(#", f"url(#{self.name}-", body)
-        body = re.sub(r'href="#', f'href="#{self.name}-', body)
-        return body.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1).strip()
 
 
 def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
