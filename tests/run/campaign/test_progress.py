@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import io
+import random
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -11,8 +12,9 @@ from noted import shows
 from rich.console import Console
 
 from haloscope.run import progress
-from haloscope.run.progress import RunView, TimeLeft, duration
-from haloscope.study.case import Launch
+from haloscope.run.progress import RunView, duration
+from haloscope.run.time_left import TimeLeft
+from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
@@ -134,6 +136,30 @@ def test_concurrent_cases_share_the_remaining_time() -> None:
     now = 250.0
     left.ended(todo[4], 50.0)
     assert left.seconds() == pytest.approx(550 / 6 - 50)  # the last one runs alone
+
+
+def test_the_end_of_a_launch_changes_the_estimates_of_few_cases(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Estimates of all cases after each launch would take 300 comparisons on average."""
+    estimated = list[str]()
+    todo = launches(*range(8, 608), launches=2)
+    first, second = todo[:600], todo[600:]
+    random.Random(1).shuffle(first)
+    left = TimeLeft(todo, {})
+    expected_once = TimeLeft._expected_once
+
+    def counted(self: TimeLeft, case: Case) -> float | None:
+        estimated.append(case.id)
+        return expected_once(self, case)
+
+    monkeypatch.setattr(TimeLeft, "_expected_once", counted)
+    for launch in first:
+        left.started(launch)
+        left.ended(launch, float(launch.case.params["n"]))
+
+    assert len(estimated) < 20 * len(first)
+    assert left.seconds() == sum(launch.case.params["n"] for launch in second)
 
 
 def test_launches_that_fit_only_sequentially_are_detected() -> None:

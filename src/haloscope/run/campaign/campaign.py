@@ -22,9 +22,10 @@ from haloscope.run.doctor.processors import check_load
 from haloscope.run.places import places
 from haloscope.run.places.place import Place
 from haloscope.run.prepare.workbench import Workbench
-from haloscope.run.progress import RunView, Teller, TimeLeft, duration
+from haloscope.run.progress import RunView, Teller, duration
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.runners.simulation_costs import SimulationForecast
+from haloscope.run.time_left import TimeLeft
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import Pairs

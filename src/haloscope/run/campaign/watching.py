@@ -11,7 +11,7 @@ from typing import Any
 
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.log import whole
-from haloscope.run.progress import TimeLeft
+from haloscope.run.time_left import TimeLeft
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.study.case import Case
 

@@ -14,7 +14,8 @@ from haloscope.quantities import count
 from haloscope.records import strict_json
 from haloscope.records.attempts import attempts
 from haloscope.run.jobs.job_notes import HEARTBEAT, FolderJobs
-from haloscope.run.progress import TimeLeft, duration
+from haloscope.run.progress import duration
+from haloscope.run.time_left import TimeLeft
 from haloscope.sites.schedulers.scheduler import AT_WORK, LEAVING, JobState
 
 

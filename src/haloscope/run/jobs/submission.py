@@ -27,7 +27,8 @@ from haloscope.run.jobs.job_notes import FolderJobs, Submitted, checked, lacking
 from haloscope.run.places import places
 from haloscope.run.places.batched import BatchPlace
 from haloscope.run.prepare import probing
-from haloscope.run.progress import Teller, TimeLeft
+from haloscope.run.progress import Teller
+from haloscope.run.time_left import TimeLeft
 from haloscope.sites.jobs import Batch
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.scheduler import CANCELLED, GONE, JobAsked, JobState, warning_s
