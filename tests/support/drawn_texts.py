@@ -144,9 +144,9 @@ def reports() -> Iterator[str]:
 
 
 def one_line(text: str) -> str:
-    """A text without line breaks, but for that before the remedy of an error."""
-    what, remedy, rest = text.partition("\n    ")
-    return " ".join(what.split()) + (f"\n    {' '.join(rest.split())}" if remedy else "")
+    """A text without line breaks, but for those in the remedy of an error."""
+    what, *remedy = text.split("\n    ")
+    return "\n    ".join(" ".join(part.split()) for part in (what, *remedy))
 
 
 def shortened(text: str) -> str:

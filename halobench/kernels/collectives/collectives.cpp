@@ -236,8 +236,7 @@ Kernel collectives() {
                      "absent if all operations are supported"}};
   for (const auto& operation : operations) {
     kernel.results.push_back({std::string(operation.name) + "_s", real,
-                              "time per call of this operation at its first size", "s",
-                              "absent unless requested"});
+                              "time per call at the first size", "s", "absent unless requested"});
   }
   kernel.point_results = {{"latency_s", real, "time per call, median over repetitions", "s"}};
   kernel.repetitions = "100";

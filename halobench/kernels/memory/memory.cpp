@@ -38,7 +38,7 @@ std::vector<Parameter> of_any_device() {
           "the same in every launch",
           std::vector<std::string>(device_schedules.begin(), device_schedules.end())),
       {"gpus_shared", Parameter::Type::integer, "1",
-       "GPUs: maximum number of ranks per GPU. Consecutive ranks of a node share a GPU; on a "
+       "maximum number of ranks per GPU. Consecutive ranks of a node share a GPU; on a "
        "simulated node, consecutive ranks of a socket do",
        "", 1, most_sharing}};
 }

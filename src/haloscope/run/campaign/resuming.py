@@ -58,7 +58,7 @@ def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
     keep = Path(plan.keep)
     if keep.resolve().is_relative_to(folder.resolve()):
         return keep
-    what = f"the plan keeps simulated cases' files outside this folder, in {plan.keep}"
+    what = f"the plan keeps files of simulated cases outside this folder, in {plan.keep}"
     remedy = "if you trust that, confirm it with --keep DIR"
     raise UserError(Problem(f"--resume {folder}", what, remedy))
 

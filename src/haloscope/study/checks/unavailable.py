@@ -92,7 +92,7 @@ def devices_of_two_kinds(cases: Sequence[Case]) -> Iterator[Problem]:
     emulated = sorted(name for name in names if parted(name)[1] is None)
     real = sorted(names - {*emulated})
     if emulated and real:
-        what = f"the device is emulated with {listed(emulated)}, and a GPU with {listed(real)}; "
+        what = f"toolchain {listed(emulated)} emulates the device, and {listed(real)} uses a GPU; "
         what += "their times are not comparable"
         remedy = "use a separate study for each"
         yield Problem("memory = device", what, remedy)
