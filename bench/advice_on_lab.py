@@ -30,7 +30,7 @@ from haloscope import cli
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
 from haloscope.analysis.dossier import open_folder
-from haloscope.lab.model import rate_of
+from haloscope.lab import rate_of
 from haloscope.layout import shares
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.jobs import following, submission

@@ -37,7 +37,7 @@ def build(folder: Path) -> Path:
 def theirs(peer: Path, size: str, ranks: int) -> Callable[[], float]:
     """A competitor: one launch of the peer, bound like ours; seconds there and back."""
     from haloscope.layout import Layout
-    from haloscope.toolchains.launching.job import Job
+    from haloscope.toolchains.launching import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 

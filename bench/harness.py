@@ -42,7 +42,7 @@ def bare(launches: int) -> Callable[[], float]:
     from built import built
 
     from haloscope.layout import Layout
-    from haloscope.toolchains.launching.job import Job
+    from haloscope.toolchains.launching import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import ensure
 

@@ -26,7 +26,7 @@ from turns import write_page
 from haloscope.layout import Layout
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate, typical
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import ensure
 

@@ -38,7 +38,7 @@ def build_petsc(folder: Path) -> Path | None:
 def petsc_seconds(program: Path, ranks: int, n: int) -> float:
     """One launch of the peer, bound like ours; seconds of the solve."""
     from haloscope.layout import Layout
-    from haloscope.toolchains.launching.job import Job
+    from haloscope.toolchains.launching import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 

@@ -27,7 +27,7 @@ from turns import HEADER, ROOT, Target, in_turn, taken, write_page
 from haloscope.layout import Layout
 from haloscope.profiling import counter
 from haloscope.toolchains import build
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import Toolchain, ensure
 

@@ -26,7 +26,7 @@ from turns import in_turn, write_page
 
 from haloscope.layout import Layout
 from haloscope.stats.estimates import Estimate, typical
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import Toolchain, available, find
 

@@ -58,7 +58,7 @@ def build(folder: Path) -> Path:
 def peer_answer(peer: Path, ranks: int, matrix: str) -> dict[str, Any]:
     """One launch of the peer, bound like ours."""
     from haloscope.layout import Layout
-    from haloscope.toolchains.launching.job import Job
+    from haloscope.toolchains.launching import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 

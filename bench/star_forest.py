@@ -71,7 +71,7 @@ def build(folder: Path) -> tuple[Path, Path]:
 def printed(ranks: int, *command: object) -> Any:
     """One launch of a program, ours or the peer's, bound alike; the JSON that it prints."""
     from haloscope.layout import Layout
-    from haloscope.toolchains.launching.job import Job
+    from haloscope.toolchains.launching import Job
     from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 

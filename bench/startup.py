@@ -17,7 +17,7 @@ from built import built
 from turns import HEADER, ROOT, Target, in_turn, taken, write_page
 
 from haloscope.layout import Layout
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import ensure
 

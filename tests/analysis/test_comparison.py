@@ -11,8 +11,8 @@ from haloscope.analysis import comparison
 from haloscope.analysis.comparison import UNTESTABLE
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
-from haloscope.report.comparison import comparing
-from haloscope.report.comparison.compared import Compared, compare_cases
+from haloscope.report import comparing
+from haloscope.report.compared import Compared, compare_cases
 
 
 def launches(times: list[float], n: int = 64, **settings: object) -> list[Raw]:

@@ -13,8 +13,8 @@ from recorded import Raw, cases, pingpong, poisson
 from haloscope.analysis.comparison import FEW_ALLOCATIONS, UNDECIDED, Contrast, contrasts, step
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
-from haloscope.report.comparison import comparing
-from haloscope.report.comparison.compared import compare_cases
+from haloscope.report import comparing
+from haloscope.report.compared import compare_cases
 from haloscope.report.method import method
 from haloscope.topics.scaling import times_as_fast
 

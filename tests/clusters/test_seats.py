@@ -10,7 +10,7 @@ from cluster_files import described, divided
 
 from haloscope.clusters.simgrid.gpus import sockets_of_ranks
 from haloscope.layout import Layout
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 
 NODE = divided().node
 """Two sockets of two cores of two threads."""

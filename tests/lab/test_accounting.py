@@ -13,9 +13,8 @@ from dataclasses import replace
 import pytest
 from lab_jobs import LIMIT, PATIENCE_S, controller_ended
 
-from haloscope.lab import cages, cluster
+from haloscope.lab import FOLDER, HEAD, cages, cluster
 from haloscope.lab.cluster import RunningLab
-from haloscope.lab.model import FOLDER, HEAD
 from haloscope.sites.schedulers.scheduler import JobState
 from haloscope.sites.schedulers.slurm import Slurm
 

@@ -17,9 +17,8 @@ from lab_jobs import slurm
 
 from haloscope.cli import main
 from haloscope.errors import UserError
-from haloscope.lab import cages, cluster, wiring
+from haloscope.lab import FOLDER, LINK, Lab, cages, cluster, wiring
 from haloscope.lab.cluster import RunningLab
-from haloscope.lab.model import FOLDER, LINK, Lab
 
 pytestmark = [pytest.mark.lab, lab_jobs.LIMIT]
 

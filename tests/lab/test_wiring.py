@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.lab import slurm_files, wiring
-from haloscope.lab.model import GATE, Lab, address, latency_of, rate_of
+from haloscope.lab import GATE, Lab, address, latency_of, rate_of, slurm_files, wiring
 
 
 def test_nodes_are_distributed_evenly_with_neighbours_together() -> None:

@@ -31,7 +31,7 @@ from haloscope.programs.output import Answer, Asked, answer
 from haloscope.programs.schema import ProgramFile
 from haloscope.records.checked import wrong
 from haloscope.records.record import Record
-from haloscope.report.comparison.compared import compare_cases
+from haloscope.report.compared import compare_cases
 from haloscope.report.record_view import record_view
 from haloscope.study.checks.suited import unsuited
 from haloscope.study.schema import Study

@@ -22,8 +22,8 @@ from haloscope.findings.finding import FindingShape
 from haloscope.findings.sentences import sentence
 from haloscope.papers import tables as papers
 from haloscope.quantities import within
-from haloscope.report.comparison import comparing
-from haloscope.report.comparison.compared import compare_cases
+from haloscope.report import comparing
+from haloscope.report.compared import compare_cases
 from haloscope.report.composing import trusted
 from haloscope.report.method import machine_facts, method
 from haloscope.report.writing import composed

@@ -12,7 +12,7 @@ from rich.console import Console
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Prominence
-from haloscope.report.comparison.compared import compare_cases
+from haloscope.report.compared import compare_cases
 from haloscope.report.document import Document
 from haloscope.report.draw.terminal import everything, summary, tables
 from haloscope.stats.estimates import Estimate

@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
+from haloscope.stats import Rule
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.enough import decide_over, enough_in, most_in_one
 from haloscope.stats.sequential import decide
-from haloscope.stats.stopping_rule import Rule
 
 RULE = Rule(half_width=0.02, fewest=7, most=30)
 STEADY = [1.0, 1.001, 0.999]

@@ -5,9 +5,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from haloscope.stats import Rule
 from haloscope.stats.estimates import median_interval, ratio_by_round
 from haloscope.stats.sequential import decide, parted, steady_medians, warmup, warmup_if_any
-from haloscope.stats.stopping_rule import Rule
 
 Array = npt.NDArray[np.float64]
 

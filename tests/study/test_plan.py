@@ -13,7 +13,7 @@ from fakes import FakeProgram
 from haloscope.errors import Problem
 from haloscope.host import machine
 from haloscope.records.folder import SavedPlan, plan_of
-from haloscope.stats.stopping_rule import Rule
+from haloscope.stats import Rule
 from haloscope.study.case import Value
 from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.study.expansion import expand

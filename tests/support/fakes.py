@@ -18,7 +18,7 @@ from haloscope.study.case import Value, text
 from haloscope.study.program import Forecast
 from haloscope.toolchains import build
 from haloscope.toolchains.build import Build, KernelProgram
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.library import Toolchain
 
 STUDY = """

@@ -15,10 +15,9 @@ import pytest
 from rich.console import Console
 
 from haloscope.errors import UserError
-from haloscope.lab import cluster
+from haloscope.lab import FOLDER, HEAD, cluster
 from haloscope.lab.cages import Cage
 from haloscope.lab.cluster import RunningLab
-from haloscope.lab.model import FOLDER, HEAD
 from haloscope.records.log import read
 from haloscope.records.record import Record
 from haloscope.run.campaign.request import Request, start

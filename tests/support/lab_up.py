@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import lab_jobs
 import pytest
 
-from haloscope.lab import cluster
+from haloscope.lab import Lab, cluster
 from haloscope.lab.cluster import RunningLab
-from haloscope.lab.model import Lab
 from haloscope.toolchains import library
 
 LAB = Lab(nodes=4, cores=2, switches=2, rate_bits_per_s=1e9)

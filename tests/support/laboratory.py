@@ -25,7 +25,7 @@ from haloscope.run.progress import Teller
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
 from haloscope.toolchains.build import KernelProgram
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.library import Toolchain
 
 

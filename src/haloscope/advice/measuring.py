@@ -24,9 +24,8 @@ from haloscope.run.campaign import campaign
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.campaign.resuming import resume
 from haloscope.run.jobs import following, submission
-from haloscope.run.places import places
+from haloscope.run.places import Place, places
 from haloscope.run.places.batched import BatchPlace
-from haloscope.run.places.place import Place
 from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.progress import Teller
 from haloscope.study.case import Value

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.remembering import remembered
 from haloscope.quantities import count, listed
+from haloscope.stats import Rule
 from haloscope.stats.allocations import components, level_to_repeat
-from haloscope.stats.stopping_rule import Rule
 from haloscope.toolchains.launching.tuning import in_words
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
+from haloscope.stats import FEWEST_FOR_INTERVAL
 
 
 class Caveat(StrEnum):

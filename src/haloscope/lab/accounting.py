@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
+from haloscope.lab import HEAD, address
 from haloscope.lab.cages import Cage
-from haloscope.lab.model import HEAD, address
 
 PROGRAMS = {
     "slurmdbd": "slurmdbd",

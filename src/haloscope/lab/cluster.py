@@ -17,9 +17,8 @@ from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
-from haloscope.lab import accounting, cages, slurm_files, wiring
+from haloscope.lab import FABRIC, FOLDER, HEAD, LINK, Lab, accounting, cages, slurm_files, wiring
 from haloscope.lab.cages import Cage, output_of
-from haloscope.lab.model import FABRIC, FOLDER, HEAD, LINK, Lab
 from haloscope.paths import write_whole
 from haloscope.quantities import count, cpu_list
 from haloscope.sites import file as site_file

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from haloscope.lab.model import HEAD, Lab, address
+from haloscope.lab import HEAD, Lab, address
 from haloscope.lab.wiring import TRUNK
 
 PARTITION = "lab"

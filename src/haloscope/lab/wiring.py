@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from haloscope.lab.model import GATE, HEAD, LINK, Lab, address
+from haloscope.lab import GATE, HEAD, LINK, Lab, address
 
 TRUNK = "trunk"
 _QUEUE_S = 0.05

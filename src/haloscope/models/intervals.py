@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 
 from haloscope.models.sweep import Array
+from haloscope.stats import FEWEST_FOR_INTERVAL
 from haloscope.stats.estimates import Estimate, factor
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ from haloscope.models.intervals import RESOLUTION, Intervals, bandwidth, bootstr
 from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.sweep import Array, Line, Sweep, fit_lines
 from haloscope.quantities import seconds, size
+from haloscope.stats import FEWEST_FOR_INTERVAL
 from haloscope.stats.estimates import Estimate
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 Indices = npt.NDArray[np.int64]
 

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from haloscope.models.intervals import Intervals
 from haloscope.models.model import Residuals
 from haloscope.models.sweep import Array
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
+from haloscope.stats import FEWEST_FOR_INTERVAL
 
 FEWEST = 5
 """Extra-P's rule: several laws pass through fewer points."""

@@ -23,7 +23,7 @@ from haloscope.layout import Layout
 from haloscope.paths import drafts, write_whole
 from haloscope.records import checked, strict_json
 from haloscope.records.attempts import attempts
-from haloscope.stats.stopping_rule import Rule
+from haloscope.stats import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.plan import schedule
 from haloscope.study.values import (

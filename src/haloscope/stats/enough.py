@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import pi
 
+from haloscope.stats import Rule
 from haloscope.stats.allocations import Grouped, components, typical_over
 from haloscope.stats.sequential import Why
-from haloscope.stats.stopping_rule import Rule
 
 ALLOCATIONS = 5
 """With fewer, Student's factor doubles the width of an interval, and chance makes it narrow."""

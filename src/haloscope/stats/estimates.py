@@ -19,7 +19,7 @@ from statistics import NormalDist, fmean, stdev
 import numpy as np
 import numpy.typing as npt
 
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
+from haloscope.stats import FEWEST_FOR_INTERVAL
 
 
 def factor(confidence: float, freedom: float) -> float:

@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from haloscope.stats import FEWEST_FOR_INTERVAL, Rule
 from haloscope.stats.estimates import Estimate, median_interval, ratio_by_round
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 
 Array = npt.NDArray[np.float64]
 

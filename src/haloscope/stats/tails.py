@@ -23,8 +23,8 @@ from math import ceil
 
 import numpy as np
 
+from haloscope.stats import FEWEST_FOR_INTERVAL
 from haloscope.stats.estimates import Estimate, finite, geometric_mean
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 BEYOND = 5
 """With fewer values beyond a percentile, the next measurement can move it arbitrarily."""

@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from haloscope.host.machine import PLACEMENTS
 from haloscope.layout import Layout, key_of
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
+from haloscope.stats import FEWEST_FOR_INTERVAL, Rule
 from haloscope.study import kinds
 from haloscope.study.values import (
     CASES_LIMIT,

@@ -17,8 +17,8 @@ from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import Verdict
 from haloscope.findings.sentences import sentence
 from haloscope.quantities import within
-from haloscope.report.comparison import comparing
-from haloscope.report.comparison.compared import compare_cases
+from haloscope.report import comparing
+from haloscope.report.compared import compare_cases
 from haloscope.topics.common.figure import Lines
 
 SLOW = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5]

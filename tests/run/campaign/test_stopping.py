@@ -17,7 +17,7 @@ from haloscope.layout import Layout
 from haloscope.records.attempts import Attempt
 from haloscope.records.log import read
 from haloscope.run.campaign.stopping import Parting, Precision
-from haloscope.stats.stopping_rule import Rule
+from haloscope.stats import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.file import load
 from haloscope.study.schema import Study, stopping_rule

@@ -34,7 +34,7 @@ from haloscope.run.doctor import (
 )
 from haloscope.toolchains import in_path, library
 from haloscope.toolchains.added import pypi
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.library import Toolchain
 
 Check = Callable[[Patient], CheckResult]

@@ -32,7 +32,7 @@ from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.scheduler import GONE, JobState
 from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.sites.schema import BatchSite, Partition
-from haloscope.stats.stopping_rule import Rule
+from haloscope.stats import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand

@@ -20,7 +20,7 @@ from haloscope.run.prepare.probing import Probe
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.study.case import Case, Value
 from haloscope.toolchains.build import Build, KernelProgram
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 
 GPU = Build(replace(FAKE, name="fake+cuda", device="cuda"), FAKE_PROGRAMS, "5eed")
 BUILT = {"fake": Build(FAKE, FAKE_PROGRAMS, "5eed"), "fake+cuda": GPU}

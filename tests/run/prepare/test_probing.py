@@ -18,7 +18,7 @@ from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.runners.answer import how_it_ended
 from haloscope.study.case import Case
 from haloscope.toolchains.build import Build, KernelProgram
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 
 BUILT = {"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}
 BENCH = Workbench(BUILT, ("fake",), ())

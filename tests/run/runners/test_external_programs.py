@@ -22,7 +22,7 @@ from haloscope.records.log import read
 from haloscope.records.record import Record
 from haloscope.run.prepare.kernels import Kernels
 from haloscope.run.runners import local
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.library import Toolchain
 from haloscope.topics.quality import marked
 from programs import SCRIPT, STUDY, TOML, put, started

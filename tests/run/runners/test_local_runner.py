@@ -12,8 +12,7 @@ from haloscope.study.case import Launch
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
-from haloscope.toolchains.launching import tuning
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job, tuning
 from haloscope.toolchains.launching.tuning import Tuning
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.layout import Layout
-from haloscope.toolchains.launching import launch, launchers
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job, launch, launchers
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.launching.launchers import Launcher
 from haloscope.toolchains.library import Toolchain

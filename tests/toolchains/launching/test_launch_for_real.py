@@ -19,8 +19,7 @@ from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.layout import Layout
 from haloscope.toolchains import library
-from haloscope.toolchains.launching import launch
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job, launch
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from haloscope.layout import Layout
-from haloscope.toolchains.launching import parameter_files, tuning
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job, parameter_files, tuning
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.launching.tuning import Tuning
 from haloscope.toolchains.library import Toolchain

@@ -18,9 +18,8 @@ from haloscope.errors import Problem, UserError
 from haloscope.findings.finding import Finding
 from haloscope.history.index import last_before
 from haloscope.quantities import count, quantity
-from haloscope.report import writing
-from haloscope.report.comparison import comparing
-from haloscope.report.comparison.compared import Compared, compare_cases
+from haloscope.report import comparing, writing
+from haloscope.report.compared import Compared, compare_cases
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, json_document, junit, markdown, terminal
 from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES

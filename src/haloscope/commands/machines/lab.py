@@ -10,8 +10,7 @@ from pathlib import Path
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
-from haloscope.lab import cages, cluster
-from haloscope.lab.model import FOLDER, Lab, latency_of, rate_of
+from haloscope.lab import FOLDER, Lab, cages, cluster, latency_of, rate_of
 from haloscope.quantities import count
 from haloscope.sites import detect
 from haloscope.verbosity import note

@@ -18,9 +18,8 @@ from haloscope.quantities import count
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
 from haloscope.run.campaign import preparing
-from haloscope.run.places import places
+from haloscope.run.places import Place, places
 from haloscope.run.places.here import Here
-from haloscope.run.places.place import Place
 from haloscope.run.prepare import halobench, kernels, workbench
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.progress import Teller

@@ -15,7 +15,7 @@ from haloscope.analysis.validation.bands import COVERAGE, Basis
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count, listed, node_time, number, percent, seconds, size
 from haloscope.run.places.here import LOCAL
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
+from haloscope.stats import FEWEST_FOR_INTERVAL
 
 _SHOWN = 5
 

@@ -19,8 +19,7 @@ from haloscope.records.log import append
 from haloscope.run.campaign.stopping import Parting, Precision, Stopping
 from haloscope.run.doctor import Patient
 from haloscope.run.doctor.processors import check_load
-from haloscope.run.places import places
-from haloscope.run.places.place import Place
+from haloscope.run.places import Place, places
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.progress import RunView, Teller, duration
 from haloscope.run.runners.simgrid import SimgridRunner

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from haloscope.programs.file import ExternalProgram
 from haloscope.quantities import listed
-from haloscope.run.places.place import Place
+from haloscope.run.places import Place
 from haloscope.run.prepare.workbench import Programs, Requested, Workbench
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case

@@ -14,9 +14,8 @@ from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
 from haloscope.run.campaign import fixed, preparing
 from haloscope.run.campaign.campaign import Campaign
-from haloscope.run.places import places
+from haloscope.run.places import Place, places
 from haloscope.run.places.here import LOCAL
-from haloscope.run.places.place import Place
 from haloscope.run.prepare import halobench, kernels, workbench
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.progress import Teller

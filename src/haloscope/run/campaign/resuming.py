@@ -14,8 +14,7 @@ from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.run.campaign import fixed, preparing
 from haloscope.run.campaign.campaign import Campaign
 from haloscope.run.campaign.request import check_numbers
-from haloscope.run.places import places
-from haloscope.run.places.place import Place
+from haloscope.run.places import Place, places
 from haloscope.run.prepare import kernels, matrices
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.progress import Teller

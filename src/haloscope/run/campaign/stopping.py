@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from statistics import median
 
 from haloscope.records.attempts import Attempt
+from haloscope.stats import Rule
 from haloscope.stats.enough import decide_over, enough_in
 from haloscope.stats.sequential import Why, decide, parted, steady_medians
-from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Launch
 
 

@@ -23,8 +23,7 @@ from haloscope.sites.schedulers import srun_kinds
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.toolchains import build, gpu_compilers, in_path, simgrid
-from haloscope.toolchains.launching import tuning
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job, tuning
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import DEFAULT, Toolchain, compiler_family
 

@@ -15,9 +15,9 @@ from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError
 from haloscope.host import gpus, machine
 from haloscope.quantities import count
+from haloscope.run.places import Runner
 from haloscope.run.places.here import transports_of
 from haloscope.run.places.hold import holds
-from haloscope.run.places.place import Runner
 from haloscope.run.prepare import probing, starting, workbench
 from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
 from haloscope.run.progress import Teller
@@ -31,7 +31,7 @@ from haloscope.sites.schema import BatchSite
 from haloscope.study.case import Case
 from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.toolchains.build import Build
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.launching.launch import cannot
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster, state
 from haloscope.host import gpus, machine
-from haloscope.run.places.place import Runner
+from haloscope.run.places import Runner
 from haloscope.run.prepare import probing, workbench
 from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
 from haloscope.run.progress import Teller

@@ -9,9 +9,9 @@ from pathlib import Path
 from haloscope.clusters import file as cluster_file
 from haloscope.errors import Problem, UserError, nearest, out_of
 from haloscope.records.folder import Via
+from haloscope.run.places import Place
 from haloscope.run.places.batched import BatchPlace
 from haloscope.run.places.here import Here
-from haloscope.run.places.place import Place
 from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.sites import file as site_file
 from haloscope.sites.file import LAB, LAB_UP

@@ -19,8 +19,8 @@ from haloscope.clusters.schema import state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.paths import cache_folder
+from haloscope.run.places import Runner
 from haloscope.run.places.batched import BatchPlace
-from haloscope.run.places.place import Runner
 from haloscope.run.prepare import workbench
 from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
 from haloscope.run.progress import Teller

@@ -17,7 +17,7 @@ from haloscope.layout import Layout
 from haloscope.run.runners import answer
 from haloscope.study.case import Case
 from haloscope.toolchains.build import Build, KernelProgram
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import parted
 

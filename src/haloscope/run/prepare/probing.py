@@ -23,7 +23,7 @@ from haloscope.run.prepare.workbench import Programs, Seen, Workbench
 from haloscope.run.runners import answer
 from haloscope.study.case import Case
 from haloscope.toolchains.build import Build, KernelProgram
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job
 from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.transport import complaint, used_transport
 

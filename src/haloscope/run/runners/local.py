@@ -31,8 +31,7 @@ from haloscope.sites.schedulers.schedulers import SCHEDULERS
 from haloscope.sites.schedulers.slurm import never_began
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.build import Build, KernelProgram
-from haloscope.toolchains.launching import tuning
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job, tuning
 from haloscope.toolchains.launching.launch import launch_command, starter
 from haloscope.toolchains.launching.tuning import Tuning
 from haloscope.toolchains.library import Toolchain

@@ -12,8 +12,7 @@ from importlib.resources import files
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host.scratch import Scratch
 from haloscope.toolchains import fftw, libfabric
-from haloscope.toolchains.launching import launchers, tuning
-from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching import Job, launchers, tuning
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import TALKATIVE, USUAL
 from haloscope.toolchains.transport import names as names_of

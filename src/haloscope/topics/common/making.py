@@ -23,8 +23,8 @@ from haloscope.findings.finding import (
     Ratio,
     Verdict,
 )
+from haloscope.stats import FEWEST_FOR_INTERVAL
 from haloscope.stats.estimates import Estimate
-from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 from haloscope.study.settings import Setting, Settings, titled, varying
 from haloscope.topics.memory import step_near
 

@@ -19,7 +19,7 @@ from haloscope.analysis.comparison import (
     step,
 )
 from haloscope.quantities import count, listed, percent
-from haloscope.report.comparison.compared_tables import (
+from haloscope.report.compared_tables import (
     NAMES,
     RESULTS,
     details_table,

@@ -19,7 +19,7 @@ from haloscope.analysis.comparison import (
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.quantities import count, listed, number, percent
-from haloscope.report.comparison.compared import Compared
+from haloscope.report.compared import Compared
 from haloscope.report.composing import trusted
 from haloscope.report.document import Document
 from haloscope.report.method import machine_facts, toolchain_facts
