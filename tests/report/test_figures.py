@@ -190,7 +190,7 @@ def test_only_drawn_elements_are_explained(launches: int, bars: tuple[str, ...])
     """No launch of two can lie far outside of both."""
     (figure,) = draw("pingpong", [pingpong(launch=k) for k in range(launches)])
 
-    assert len(figure.notes) == 1 and shows(figure.notes, "Bars: ", *bars)
+    assert len(figure.notes) == 1 and shows(figure.notes, "Bars show ", *bars)
 
 
 def test_dots_are_explained_if_present() -> None:
@@ -200,7 +200,7 @@ def test_dots_are_explained_if_present() -> None:
     (figure,) = draw("pingpong", raws)
 
     assert any(mark.outliers for mark in lines(figure).curves[0].marks)
-    assert [note.split(":")[0] for note in figure.notes] == ["Bars", "Dots"]
+    assert [re.split(r"\W", note)[0] for note in figure.notes] == ["Bars", "Dots"]
 
 
 def test_phases_add_up_to_one() -> None:

@@ -271,5 +271,5 @@ def test_bars_of_one_and_of_several_launches_are_distinguished() -> None:
         draw("ring", [*raws, alone]),
     )
 
-    assert shows(several.notes[0], "Bars: ", "over launches")
+    assert shows(several.notes[0], "Bars show ", "over launches")
     assert both.notes[0].endswith("over its repetitions.")

@@ -49,7 +49,7 @@ def test_simulated_reports_make_no_statement_about_launches() -> None:
     assert first.startswith("Nothing ran on stampede2: ")
     assert "haloscope cluster show stampede2" in first
     assert shows(text, "1 solve: 20 iterations were simulated.", ": 1581 (a paper, table 1).")
-    assert shows(last, ": 120 in 500 ms of simulation, ")
+    assert shows(last, " 120 messages ", " took 500 ms ")
     assert "240 per second" in last
     assert shows(text, "computed and verified: 1 of 2.")
     for word in ("Mann-Whitney", "may use, which", "bootstrap", "Every timed configuration"):
