@@ -88,12 +88,12 @@ def report(warnings: int, names: int = 1) -> Document:
             f"{LONG} {index}",
             FindingShape.VALUE,
             tuple(
-                Claim({"name": f"{LONG} {name}"}, estimate=Estimate(1.0, None, None, 1, "none"))
+                Claim({"name": f"{LONG} {name}"}, estimate=Estimate(value, None, None, 1, "none"))
                 for name in range(names)
             ),
             topic=f"topic{index}",
         )
-        for index in range(7)
+        for index, value in enumerate((1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6))
     ]
     busy = [warning(Caveat.BUSY, question=f"{LONG} {k}") for k in range(warnings)]
     return Document(LONG, "2 cases.", tuple(arranged([*busy, *found])), (), (LONG,), (), (), (), ())

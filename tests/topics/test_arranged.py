@@ -8,6 +8,7 @@ from recorded import quick
 
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Prominence
+from haloscope.stats.estimates import Estimate
 from haloscope.study import kinds
 from haloscope.topics import TOPICS, arranged
 
@@ -38,6 +39,21 @@ def test_without_validated_findings_the_first_one_is_the_answer() -> None:
 
 def test_published_values_alone_are_not_an_answer() -> None:
     assert answered(FUSED, PRINTED, asked=2) == "fused"
+
+
+def test_two_findings_on_one_time_are_one_key_figure() -> None:
+    time_s = Estimate(0.382, None, None, 1, "none")
+    one, same, other = (
+        replace(TEXTBOOK, topic=topic, parts=(Claim(estimate=estimate),))
+        for topic, estimate in (("mapping", time_s), ("heat", time_s), ("fft", time_s.times(2)))
+    )
+    keys = [
+        found.topic
+        for found in arranged([TEXTBOOK, one, same, other], 1)
+        if found.severity is Prominence.KEY_FIGURE
+    ]
+
+    assert keys == ["mapping", "fft"]
 
 
 def answer_of(answer: str, question: str = "scaling") -> str:

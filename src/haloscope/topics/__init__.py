@@ -132,8 +132,8 @@ def arranged(found: Sequence[Finding], asked: int = 0) -> list[Finding]:
     rest = [one for one in others if one is not answer]
     keys: list[Finding] = []
     for one in rest:
-        shown = {key.topic for key in keys}
-        if len(keys) < KEY_FIGURES and _is_a_figure(one) and one.topic not in shown:
+        fits = len(keys) < KEY_FIGURES and _is_a_figure(one)
+        if fits and not any(key.topic == one.topic or _value(key) == _value(one) for key in keys):
             keys.append(one)
     ranked = [
         *warnings,
@@ -171,6 +171,12 @@ def _is_a_figure(finding: Finding) -> bool:
     shown = measured or first.ratio is not None
     shown |= finding.shape is FindingShape.BOUND and first.share is not None
     return shown and _decides(finding)
+
+
+def _value(finding: Finding) -> object:
+    """Return the first value of a finding, to find two findings on one time."""
+    estimate = finding.parts[0].estimate
+    return estimate.value if estimate else finding
 
 
 def _identified(found: Sequence[Finding]) -> list[Finding]:

@@ -66,13 +66,14 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
     reference = next(iter(ways.apart(first.first.case, first.second.case)[0].values()))
     errors = sorted({one.ratio.band for one in found if one.ratio and one.ratio.band})
     level = tuple(Mark(at, 1.0) for at in sorted({*cores}))
+    even = [Curve(f"as fast as {reference}", level, bound=True)] if len(level) > 1 else []
     every = [one.y for curve in curves for one in curve.marks]
     panel = Lines(
         "times_as_fast",
         "",
         Axis("cores", "log2", counts(cores)),
         Axis(f"speedup over {reference}", "log", ratio_ticks(every)),
-        (Curve(f"as fast as {reference}", level, bound=True), *curves),
+        (*even, *curves),
         bands=tuple((1 / factor, factor) for factor in errors[:1]),
     )
     shown = [measure.case for one in found for measure in (one.first, one.second)]
