@@ -185,7 +185,7 @@ def machine() -> str:
     memory = psutil.virtual_memory().total / 2**30
     kernel = platform.release().split("-")[0]
     python = platform.python_version()
-    return f"{cores} cores with {memory:.0f} GiB, Linux {kernel}, and Python {python}"
+    return f"{cores} cores, {memory:.0f} GiB of memory, Linux {kernel}, and Python {python}"
 
 
 def main() -> int:
