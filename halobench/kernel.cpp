@@ -47,29 +47,29 @@ void require_whole(const Kernel& kernel, const std::string& name) {
 std::vector<Parameter> Kernel::all_parameters() const {
   using enum Parameter::Type;
   auto all = parameters;
-  all.push_back({"repetitions", integer, repetitions, "timed repetitions per launch", "", 1, 1e6});
   all.push_back(
-      {"warmup", integer, warmup, "warm-up steps before each timed repetition", "", 0, 1e9});
+      {"repetitions", integer, repetitions, "number of timed repetitions per launch", "", 1, 1e6});
+  all.push_back({"warmup", integer, warmup, "number of warm-up steps before each timed repetition",
+                 "", 0, 1e9});
   if (batched) {
     all.push_back({"steps", integer, "0",
-                   "steps per repetition, timed together; 0: as many as the original benchmark, or "
-                   "enough for 1 ms (with round_time: one)",
+                   "number of steps per repetition, timed together; 0: as in the original "
+                   "benchmark, or enough to take 1 ms (1 with synchronisation=round_time)",
                    "", 0, 1e9});
   }
   all.push_back(Parameter::one_of(
       "synchronisation", synchronisation,
       "how repetitions start. barrier: each rank starts when it leaves a barrier, and the time is "
       "the maximum over ranks; round_time: all ranks start at an agreed time on a shared clock, "
-      "and timing ends when the last rank finishes. Rounds in which a rank starts late are "
-      "repeated",
+      "and timing ends when the last rank finishes. A round is repeated if any rank starts late",
       {"barrier", "round_time"}));
   all.push_back({"timeline", integer, "0",
-                 "number of phases, and of device stream operations, to record on each rank in one "
-                 "additional, untimed step; 0: none",
+                 "maximum number of phases, and of device stream operations, to record on each "
+                 "rank during an additional, untimed step; 0: none",
                  "", 0, 1e5});
   if (has_parts) {
     all.push_back(Parameter::one_of(
-        "parts", "no", "whether to time each part of a step separately as well, after the steps",
+        "parts", "no", "whether to also time each part of a step separately, after the timed steps",
         {"no", "yes"}));
   }
   return all;

@@ -216,7 +216,7 @@ def test_the_number_of_launches_needed_is_reported() -> None:
 
     assert {one.verdict for one in found.contrasts} == {UNTESTABLE}
     # 24 comparisons: 24 * 2 / C(12, 6) is 0.052, 24 * 2 / C(14, 7) is 0.014.
-    assert noted(found.tables[0], "needs 7 launches", "each side")
+    assert noted(found.tables[0], "requires 7 launches of each case")
 
 
 def test_a_negative_parameter_has_a_verdict_without_a_ratio() -> None:

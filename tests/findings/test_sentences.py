@@ -92,7 +92,7 @@ SHAPES = [
     (FindingShape.BEST, {}, [
         Claim({"nodes": 8}, {"nodes": 2}, ratio=ratio(2.0), node_hours=ratio(0.5),
                   verdict=Verdict.FASTER)],
-     "8 nodes are fastest; 2 nodes take 2.00x as long, with 0.500x the node-hours."),
+     "8 nodes are fastest; 2 nodes take 2.00x as long and 0.500x the node-hours."),
     (FindingShape.VALUE, {}, [Claim({"nodes": 8}, estimate=ONE, node_s=16.0),
                               Claim({"nodes": 1}, estimate=FEW, node_s=5400.0)],
      "2.00 s (8 nodes; 16.0 node-s); 2.00 s (1 node; 1.50 node-h; range 1.50 to 2.50 s, "

@@ -62,7 +62,7 @@ def test_speedup_and_efficiency_show_the_ideal_and_no_connecting_line() -> None:
     flat, efficiency = lines(figure, 1).curves
     assert [mark.y for mark in flat.marks] == [1.0, 1.0, 1.0]
     assert [mark.y for mark in efficiency.marks] == pytest.approx([1.0, 0.5**0.5, 0.5])
-    assert shows(figure.notes[0], "relative to 1 process, ", ", 4.10 s (n = 64).")
+    assert shows(figure.notes[0], "relative to 4.10 s with 1 process", " (n = 64).")
     assert "2.00 on 4" in figure.alt
 
 

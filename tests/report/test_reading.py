@@ -187,7 +187,7 @@ def test_a_sweep_over_sizes_has_no_step_time(tmp_path: Path) -> None:
     (table,) = (t for t in writing.composed(folder).tables if t.kind == "summary")
 
     assert table.rows[0][2].text == "–"
-    assert noted(table, "no time per step")
+    assert noted(table, "not per step")
 
 
 def test_few_columns_with_long_titles_use_a_smaller_font_too() -> None:

@@ -29,7 +29,7 @@ def test_scaling_gives_time_speedup_and_efficiency_with_base_and_interval() -> N
     assert interval.low is not None and interval.high is not None
     assert 1.9 < interval.low < 2.0 < interval.high < 2.1
     assert speedup.rows[0][1].low is None, "a case is exactly as fast as itself"
-    assert noted(speedup, "1 process, 4.10 s (n = 1024)")
+    assert noted(speedup, "4.10 s with 1 process (n = 1024)")
     assert noted(speedup, "7 launches, 95.0 %")
 
 
@@ -40,7 +40,7 @@ def test_speedup_without_a_serial_run_is_relative_to_the_fewest_processes() -> N
 
     assert texts(speedup) == [["1024", "1.00", "1.60"]]
     assert texts(efficiency) == [["1024", "1.00", "0.800"]]
-    assert noted(speedup, "2 processes, 4.00 s (n = 1024)")
+    assert noted(speedup, "4.00 s with 2 processes (n = 1024)")
     assert noted(speedup, "a … b: ")
 
 
@@ -50,7 +50,7 @@ def test_speedup_is_relative_to_the_smallest_good_run() -> None:
 
     _, speedup, _ = build("scaling", [*failed, *raws])
 
-    assert noted(speedup, "2 processes, 4.00 s (n = 1024)")
+    assert noted(speedup, "4.00 s with 2 processes (n = 1024)")
     assert texts(speedup) == [["1024", "failed", "1.00", "1.60"]]
 
 
@@ -76,7 +76,7 @@ def test_scaling_over_nodes_and_ppn_uses_the_layout_of_wall_times() -> None:
     ]
     assert texts(speedup) == [["1024", "1", "1.00", "2.00"], ["1024", "2", "2.00", "4.00"]]
     assert texts(efficiency) == [["1024", "1", "1.00", "1.00"], ["1024", "2", "1.00", "1.00"]]
-    assert noted(speedup, "1 process, 8.00 s (n = 1024)")
+    assert noted(speedup, "8.00 s with 1 process (n = 1024)")
     # table 4.2 of the paper: p = 2 on two nodes
     assert speedup.rows[0][3].published_value == 2.0478
 
@@ -109,7 +109,7 @@ def test_threads_of_one_process_have_scaling_too() -> None:
     ]
     assert texts(made[-1]) == [["64", "1.00", "0.800"]]
     assert [column.title for column in made[0].columns] == ["n", "p = 2", "p = 4"]
-    assert noted(made[1], "2 threads, 2.50 s")
+    assert noted(made[1], "2.50 s with 1 process of 2 threads")
 
 
 def test_one_process_count_has_no_scaling() -> None:
@@ -133,7 +133,7 @@ def test_scalings_of_single_meshes_share_the_same_three_tables() -> None:
     assert [row[0].text for row in speedup.rows] == ["3d27", "3d7"]
     assert speedup.stub == 2
     (reference,) = (note for note in speedup.notes if note.startswith("Speedup is relative to"))
-    assert "(3d27, n = 100); 1 process, " in reference and "(3d7, n = 100)" in reference
+    assert "1 process (3d27, n = 100); " in reference and "(3d7, n = 100)" in reference
 
 
 def test_scalings_of_two_kernels_have_separate_tables() -> None:

@@ -49,9 +49,9 @@ def test_simulated_reports_make_no_statement_about_launches() -> None:
     assert first.startswith("Nothing ran on stampede2: ")
     assert "haloscope cluster show stampede2" in first
     assert shows(text, "1 solve: 20 iterations were simulated.", ": 1581 (a paper, table 1).")
-    assert shows(last, " 120 messages ", " took 500 ms ")
+    assert shows(last, " 120 point-to-point messages ", " took 500 ms ")
     assert "240 per second" in last
-    assert shows(text, "computed and verified: 1 of 2.")
+    assert shows(text, "computed and verified results: 1 of 2.")
     for word in ("Mann-Whitney", "may use, which", "bootstrap", "Every timed configuration"):
         assert word not in " ".join(text)
     assert "Mann-Whitney" in " ".join(method_of([poisson(64)]))
@@ -66,7 +66,7 @@ def test_verified_and_unverified_results_are_distinguished() -> None:
     raws = [simulated(64, verified=True), simulated(1024)]
     found = trust(cases(raws))
     assert found and found.verified == 1
-    assert any("verified: 1 of 2." in line for line in method_of(raws))
+    assert any("verified results: 1 of 2." in line for line in method_of(raws))
     (table,) = build("summary", raws)
     assert [row[2].marks for row in table.rows] == ["‡§", "‡"]
     assert noted(table, "§ ")
@@ -77,7 +77,7 @@ def test_verified_and_unverified_results_are_distinguished() -> None:
 def test_with_only_verified_results_unverified_ones_are_not_mentioned() -> None:
     raws = [simulated(64, verified=True), simulated(1024, verified=True)]
     found = trust(cases(raws))
-    assert shows(method_of(raws), "computed and verified: 2 of 2.")
+    assert shows(method_of(raws), "computed and verified results: 2 of 2.")
     assert found and found.verified == 2
 
 

@@ -103,7 +103,7 @@ def test_published_gpu_times_are_compared_with_the_same_simulated_placement() ->
     assert published(on_summit(mpi="nccl")) == [None]
     assert published(on_summit("another")) == [None]
     (table,) = build("sf_latency", [on_summit(bind="close")])
-    assert table.title.split(", ")[-2:] == ["GPUs' memory", "gpu_aware"]
+    assert table.title.split(", ")[-2:] == ["GPU memory", "gpu_aware"]
     assert any("for the simulated cluster" in note for note in table.notes)
 
 
@@ -130,7 +130,7 @@ def test_ranks_on_two_sockets_never_share_a_gpu() -> None:
 
     def where(**layout: Any) -> str:
         (table,) = build("sf_latency", [on_summit(gpus_shared=2, **layout)])
-        return table.title.removesuffix(", GPUs' memory, gpu_aware")
+        return table.title.removesuffix(", GPU memory, gpu_aware")
 
     assert where(bind="close").endswith("on one GPU")
     assert where(bind="spread").endswith("on two sockets")

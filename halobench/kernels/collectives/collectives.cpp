@@ -230,9 +230,9 @@ Kernel collectives() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "collectives";
-  kernel.summary = "Time of barrier and data-moving collectives, by size";
+  kernel.summary = "Time of MPI collective operations, by message size";
   kernel.parameters = parameters();
-  kernel.results = {{"absent", text, "operations that were not timed, with the reason", "",
+  kernel.results = {{"absent", text, "operations that were not timed, with reasons", "",
                      "absent if all operations are supported"}};
   for (const auto& operation : operations) {
     kernel.results.push_back({std::string(operation.name) + "_s", real,

@@ -137,17 +137,17 @@ std::vector<Parameter> parameters() {
       {"operation",
        choice,
        "all",
-       "collective to time; all: one after the other",
+       "collective operation to time; all: each in turn",
        "",
        {},
        {},
        names},
       {"sizes", sizes, "8:1M",
-       "message size of bcast, reduce, and allreduce; for the other operations, bytes per pair of "
-       "ranks, or per rank at the root",
+       "message size for bcast, reduce, and allreduce; for other operations, bytes per pair of "
+       "ranks, or bytes per rank at the root",
        "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
       Parameter::one_of("call", "blocking",
-                        "form of the call: blocking, or nonblocking (start, then wait immediately)",
+                        "type of MPI call: blocking, or nonblocking (start, then wait immediately)",
                         {"blocking", "nonblocking"}),
   };
   for (auto& one : message_parameters()) all.push_back(std::move(one));

@@ -161,18 +161,20 @@ Plan plan(const Params& params, const Shape& shape) {
 std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   return {
-      {"size", text, "64x64x64", "elements of the unit cube along x, y, and z"},
-      Parameter::one_of("operator", "csr",
-                        "form of the operator. csr: assembled matrix in compressed sparse rows; "
-                        "matrix_free: no matrix, 27 weights per node",
-                        {"csr", "matrix_free"}),
-      {"iterations", integer, "0", "fixed number of iterations; 0: iterate to the tolerance", "", 0,
-       1e9},
-      {"tolerance", real, "1e-8", "largest residual norm, relative to the initial one", "", 1e-16,
-       1e-2},
+      {"size", text, "64x64x64", "number of elements of the unit cube along x, y, and z"},
+      Parameter::one_of(
+          "operator", "csr",
+          "representation of the operator. csr: assembled matrix in compressed sparse row format; "
+          "matrix_free: no matrix, 27 weights per node",
+          {"csr", "matrix_free"}),
+      {"iterations", integer, "0",
+       "fixed number of iterations; 0: iterate until the tolerance is reached", "", 0, 1e9},
+      {"tolerance", real, "1e-8",
+       "residual norm at which the solve has converged, relative to the initial residual norm", "",
+       1e-16, 1e-2},
       {"max_iterations", integer, "0",
-       "maximum number of iterations before the solve fails; 0: 10 per element along the longest "
-       "axis, plus 100",
+       "maximum number of iterations, after which the solve fails; 0: 10 per element along the "
+       "longest axis, plus 100",
        "", 0, 1e9},
   };
 }
@@ -181,27 +183,28 @@ std::vector<Result> results() {
   using enum Result::Type;
   const std::string executed = "null if simulated without computing the solution";
   return {
-      {"iterations", integer, "iterations of the solve"},
-      {"mean", real, "mean temperature over all nodes, including faces", "", executed, 0, 1},
+      {"iterations", integer, "number of iterations of the solve"},
+      {"mean", real, "mean temperature over all nodes, including those on faces", "", executed, 0,
+       1},
       {"error_max", real,
        "largest difference from the series solution at nodes with x <= 1/2, away from edges with a "
        "temperature jump",
        "", executed},
       {"error_max_bound", real, "largest accepted value", "",
        "null if error_max is null, or with fixed iterations", 0, 1},
-      {"residual_relative", real, "norm of the true residual, relative to the right-hand side", "",
-       executed},
+      {"residual_relative", real,
+       "norm of the true residual, relative to that of the right-hand side", "", executed},
       {"residual_relative_bound", real, "largest accepted value", "",
        "null if residual_relative is null, or with fixed iterations", 0, 0.02},
-      {"rows", integer, "rows of the matrix (interior nodes)", "", "", 1},
-      {"nonzeros", integer, "nonzeros of the assembled matrix", "",
+      {"rows", integer, "number of rows of the matrix (interior nodes)", "", "", 1},
+      {"nonzeros", integer, "number of nonzeros of the assembled matrix", "",
        "null with operator=matrix_free", 1},
-      {"imbalance", real,
-       "load imbalance: maximum number of elements per rank, relative to the mean", "", "", 1},
-      {"ghosts", integer, "values from other ranks per iteration, summed over ranks"},
+      {"imbalance", real, "maximum number of elements per rank, divided by the mean", "", "", 1},
+      {"ghosts", integer,
+       "number of values needed from other ranks per iteration, summed over ranks"},
       {"bytes_per_row_iteration", real, "memory traffic of the algorithm per row and iteration",
        "B", "", 0, 1000},
-      {"iterations_passed_over", integer, "iterations that the simulation extrapolated"},
+      {"iterations_passed_over", integer, "number of iterations that the simulation extrapolated"},
   };
 }
 

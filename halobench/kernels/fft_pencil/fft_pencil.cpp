@@ -246,22 +246,23 @@ Kernel fft_pencil() {
   Kernel kernel;
   kernel.name = "fft_pencil";
   kernel.summary =
-      "Three-dimensional Fourier transform of real values and its inverse, over pencils";
+      "3-D Fourier transform of real values and its inverse, with pencil decomposition";
   kernel.paper = "task-mapping-drop, section 4.3";
   kernel.parameters = fft::parameters();
   const std::string executed = "null if simulated without computing the solution";
   kernel.results = {
       {"flops_per_s", real,
-       "2.5 N log2 N operations per direction for N points, divided by the median time", "1/s",
-       "null if simulated messages take no time"},
+       "floating-point rate: 2.5 N log2 N operations per direction for N points, divided by the "
+       "median time",
+       "1/s", "null if simulated messages take no time"},
       {"points", real, "grid points"},
-      {"bytes_sent", real, "bytes sent by all ranks per step", "B"},
-      {"error_max", real, "largest difference from the input after transform and inverse", "",
-       executed},
+      {"bytes_sent", real, "number of bytes sent by all ranks per step", "B"},
+      {"error_max", real, "largest difference from the input after the transform and its inverse",
+       "", executed},
       {"error_max_bound", real, "largest accepted value", "", executed},
       {"spectrum_error_max", real,
-       "largest difference from a known spectrum, relative to the largest accepted difference", "",
-       executed},
+       "largest difference from a known spectrum, as a fraction of the largest accepted difference",
+       "", executed},
       {"fftw", text, "library for one-dimensional transforms", "", executed}};
   kernel.repetitions = "5";
   kernel.warmup = "1";

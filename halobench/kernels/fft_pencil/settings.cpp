@@ -85,27 +85,28 @@ std::vector<Parameter> parameters() {
   return {
       {"size", text, "128x128x128", "grid points along x, y, and z"},
       {"topology", text, "auto",
-       "grid of ranks as rows x columns, such as 4x2: rows divide x, columns divide y; rows, "
-       "columns: all ranks in one direction; even: as square as possible; auto: rows if every rank "
-       "then has planes (slabs), else even"},
-      Parameter::one_of("transpose", "pipelined",
-                        "method of the transpose. alltoallv: one MPI_Alltoallv per transpose; "
-                        "pairwise: MPI_Sendrecv with each rank in "
-                        "turn; pipelined: groups of planes are sent while others are transformed",
-                        {"alltoallv", "pairwise", "pipelined"}),
+       "grid of ranks as rows x columns, such as 4x2; rows divide x, and columns divide y. rows or "
+       "columns: all ranks in that direction; even: as square as possible; auto: rows (slabs) if "
+       "there is a plane for every rank, otherwise even"},
+      Parameter::one_of(
+          "transpose", "pipelined",
+          "how to transpose. alltoallv: one MPI_Alltoallv per transpose; pairwise: MPI_Sendrecv "
+          "with each rank in turn; pipelined: some groups of planes are sent while others are "
+          "transformed",
+          {"alltoallv", "pairwise", "pipelined"}),
       Parameter::one_of("layout", "blocked",
                         "order of the work. blocked: transform blocks of lines that fit the cache "
                         "and copy them to the send buffer; strided: transform whole arrays in "
                         "place, with separate packing and unpacking",
                         {"blocked", "strided"}),
       {"chunks", integer, "0",
-       "number of groups of planes with transpose=pipelined, otherwise 1; 0: up to 8, each with at "
-       "least one plane per thread",
+       "number of groups of planes with transpose=pipelined (otherwise 1); 0: up to 8, each with "
+       "at least one plane per thread",
        "", 0, 1 << 16},
-      Parameter::one_of(
-          "planning", "measure",
-          "how FFTW chooses its algorithms before the timing; estimate: without measuring",
-          {"estimate", "measure", "patient"}),
+      Parameter::one_of("planning", "measure",
+                        "how thoroughly FFTW searches for the fastest algorithm before timing; "
+                        "estimate: without measurements",
+                        {"estimate", "measure", "patient"}),
   };
 }
 

@@ -344,14 +344,14 @@ Kernel jacobi3d_in(const SpaceMaker& make_space) {
       {"mlups", real, "million lattice updates per second, from the median time", "",
        "null if simulated sweeps take no time"},
       {"sweeps", integer, "sweeps per step"},
-      {"size", extents, "points of the whole mesh along each axis"},
+      {"size", extents, "number of points of the whole mesh along each axis"},
       {"grid", extents, "ranks along each axis"},
-      {"depth", integer, "number of ghost layers and of sweeps per exchange"},
-      {"k", integer, "messages that an inner rank sends per exchange"},
+      {"depth", integer, "number of ghost layers, and of sweeps per exchange"},
+      {"k", integer, "number of messages that an interior rank sends per exchange"},
       {"c_bytes", integer, "total size of the k messages", "B"},
       {"error_max", real, "largest difference from the exact values", "", executed},
       {"error_max_bound", real, "largest accepted value", "", executed},
-      {"residual_max", real, "largest change in one additional sweep", "", executed},
+      {"residual_max", real, "largest change of a value in one additional sweep", "", executed},
       {"fingerprint", text, "hash of all values, independent of the layout", "", executed}};
   kernel.repetitions = "5";
   kernel.warmup = "1";

@@ -73,30 +73,33 @@ std::vector<Parameter> parameters() {
        "points of the whole mesh along x, y, and z, such as 400x400x400 (strong scaling); cubes: "
        "L^3 points per rank (weak scaling)"},
       {"topology", text, "auto",
-       "ranks along x, y, and z, such as 4x1x1; auto: the grid with the fewest exchanged bytes; "
-       "1d, 2d, 3d: the most even grid with that dimension"},
+       "grid of ranks along x, y, and z, such as 4x1x1; auto: the grid that exchanges the fewest "
+       "bytes; 1d, 2d, or 3d: the most even grid of that dimension"},
       Parameter::one_of(
           "variant", "plain",
-          "method of the sweeps. plain: one sweep per pass over memory; streaming: the same with "
-          "non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
+          "how sweeps are computed. plain: one sweep per pass over memory; streaming: as plain, "
+          "with non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
           variants()),
       {"depth", integer, "0",
-       "number of ghost layers and of sweeps per exchange; 0: automatic (temporal: 8, or as many "
-       "as fit; otherwise 1)",
+       "number of ghost layers, and of sweeps per exchange; 0: automatic (with variant=temporal, 8 "
+       "or as many as fit; otherwise 1)",
        "", 0, 64},
       Parameter::one_of("boundary", "dirichlet",
                         "boundary condition. dirichlet: zero outside the mesh; periodic: opposite "
                         "faces are neighbours",
                         {"dirichlet", "periodic"}),
-      Parameter::one_of("exchange", "nonblocking",
-                        "MPI calls of the face exchange; neighbor: one MPI_Neighbor_alltoallw; "
-                        "derived_types: as nonblocking, with MPI datatypes instead of packing",
-                        face_exchange_names()),
-      Parameter::one_of("overlap", "no",
-                        "whether to sweep points without ghosts during the exchange; always no "
-                        "with blocking, sendrecv, neighbor, or memory=device",
-                        {"no", "yes"}),
-      Parameter::one_of("precision", "double", "precision of the values", {"double", "float"}),
+      Parameter::one_of(
+          "exchange", "nonblocking",
+          "MPI calls for the face exchange; neighbor: one MPI_Neighbor_alltoallw call; "
+          "derived_types: as nonblocking, but with MPI derived datatypes instead of packing",
+          face_exchange_names()),
+      Parameter::one_of(
+          "overlap", "no",
+          "whether to sweep points that need no ghost values during the exchange; always no with "
+          "exchange=blocking, sendrecv, or neighbor, and with memory=device",
+          {"no", "yes"}),
+      Parameter::one_of("precision", "double", "floating-point precision of the mesh values",
+                        {"double", "float"}),
       {"sweeps", integer, "8", "sweeps per step", "", 1, 1e6},
   };
   for (auto& one : memory_parameters(false)) all.push_back(std::move(one));

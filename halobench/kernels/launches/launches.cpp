@@ -105,21 +105,22 @@ Kernel launches() {
   using enum Parameter::Type;
   Kernel kernel;
   kernel.name = "launches";
-  kernel.summary = "Consecutive device kernels, with and without a wait for the first";
+  kernel.summary = "Chains of device kernels, with and without waiting for the first kernel";
   kernel.paper = "anl-petsc-summit-part2, section 6, figure 15";
   kernel.parameters = {
       {"kernels", integer, "5", "number of device kernels per chain", "", 2, 1000},
       {"size", integer, "4194304", "bytes that each kernel reads and writes", "B", value_bytes,
        static_cast<double>(std::int64_t{1} << 33)},
-      {"first", integer, "8", "work of the first kernel, as a multiple of the work of the others",
-       "", 1, 1000},
+      {"first", integer, "8",
+       "work of the first kernel, as a multiple of the work of each other kernel", "", 1, 1000},
   };
   for (auto& one : device_parameters()) kernel.parameters.push_back(std::move(one));
-  kernel.results = {
-      {"pipelined_s", Result::Type::real, "time of the chain with all kernels launched at once",
-       "s"},
-      {"synchronised_s", Result::Type::real,
-       "time of the chain if the second kernel is launched after the end of the first", "s"}};
+  kernel.results = {{"pipelined_s", Result::Type::real,
+                     "time of the chain if all kernels are launched without waiting", "s"},
+                    {"synchronised_s", Result::Type::real,
+                     "time of the chain if the second kernel is launched after the first has "
+                     "finished",
+                     "s"}};
   kernel.point_results = {{"chain_s", Result::Type::real,
                            "time from the first launch to the end of the last kernel, median",
                            "s"}};

@@ -50,16 +50,18 @@ struct Measured {
 };
 
 constexpr std::array<Measured, 7> measured{{
-    {"round_trip_s", &Sample::round_trip_s, "time of a message and its reply"},
-    {"burst_s", &Sample::burst_s, "time of a burst and its reply"},
+    {"round_trip_s", &Sample::round_trip_s, "time for a message and its reply"},
+    {"burst_s", &Sample::burst_s, "time for a burst of messages and its reply"},
     {"delayed_s", &Sample::delayed_s,
-     "time of a burst and its reply, with a pause before every message but the first"},
+     "time for a burst of messages and its reply, with a pause before each message except the "
+     "first"},
     {"delay_s", &Sample::delay_s, "mean pause in delayed_s"},
-    {"receive_s", &Sample::receive_s, "time to receive a message that has arrived"},
+    {"receive_s", &Sample::receive_s, "time to receive a message that has already arrived"},
     {"send_s", &Sample::send_s,
-     "time to send a message that is received late; with the rendezvous protocol, it includes the "
+     "time to send a message to a late receiver; with the rendezvous protocol, this includes the "
      "wait"},
-    {"wait_s", &Sample::wait_s, "time that the receiver of send_s waits in MPI for the message"},
+    {"wait_s", &Sample::wait_s,
+     "time that the receiver waits in MPI for the message timed in send_s"},
 }};
 
 /// The parameters of a case.
@@ -246,7 +248,7 @@ std::vector<Parameter> parameters() {
   return {
       {"sizes", sizes, "1:64K", "message sizes", "B", 1,
        static_cast<double>(std::numeric_limits<int>::max())},
-      {"burst", integer, "16", "messages per burst", "", 2, 4096},
+      {"burst", integer, "16", "number of messages per burst", "", 2, 4096},
   };
 }
 
@@ -256,11 +258,11 @@ Kernel loggp() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "loggp";
-  kernel.summary = "Measurements for the LogGP model: overheads, gaps, and latency, by size";
+  kernel.summary = "Overheads, gaps, and latency for the LogGP model, by message size";
   kernel.paper = "Hoefler, Lichei and Rehm, IPDPS 2007";
   kernel.parameters = parameters();
-  kernel.results = {{"burst", integer, "messages per burst"},
-                    {"round_trip_s", real, "round trip at the first size", "s"}};
+  kernel.results = {{"burst", integer, "number of messages per burst"},
+                    {"round_trip_s", real, "round-trip time at the first size", "s"}};
   for (const auto& one : measured) {
     kernel.point_results.push_back({one.name, real, one.meaning, "s"});
   }

@@ -111,30 +111,33 @@ std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   return {
       {"copies", text, "ranks",
-       "copies of the benchmark's box of 32,000 atoms: ranks for one per rank (weak scaling), or "
-       "the numbers along x, y, and z, such as 2x2x2"},
+       "number of copies of the benchmark's box of 32,000 atoms along x, y, and z, such as 2x2x2; "
+       "ranks: one copy per rank (weak scaling)"},
       {"rebuild", integer, "9",
-       "steps per build of the neighbour lists; the first step builds them. The benchmark has 11 "
-       "builds in 100 steps. Simulations time this number of steps together",
+       "number of steps from one build of the neighbour lists to the next, starting with the first "
+       "step. The original benchmark builds them 11 times in 100 steps. Simulations time this "
+       "number of steps together",
        "", 1, 1e6},
-      Parameter::one_of("alike", "each",
-                        "whether simulations run all identical steps of a period and all identical "
-                        "transforms of a step (each), or simulate one and use its time for the "
-                        "others (once); real runs always run all",
-                        {"each", "once"}),
+      Parameter::one_of(
+          "alike", "each",
+          "how simulations treat identical steps between builds, and identical transforms within a "
+          "step. each: simulate all of them; once: simulate one and reuse its time for the others. "
+          "Real runs always execute all of them",
+          {"each", "once"}),
   };
 }
 
 std::vector<Result> results() {
   using enum Result::Type;
   std::vector<Result> all{
-      {"atoms", real, "atoms on all ranks"},
+      {"atoms", real, "number of atoms on all ranks"},
       {"bricks", extents, "ranks along x, y, and z"},
-      {"grid", extents, "points of PPPM's grid along x, y, and z"},
-      {"pencils", text, "ranks along y and z in the layout with whole lines along x"},
-      {"ghosts", integer, "ghost atoms per rank"},
+      {"grid", extents, "number of PPPM grid points along x, y, and z"},
+      {"pencils", text, "number of ranks along y and z when each rank stores whole lines along x"},
+      {"ghosts", integer, "number of ghost atoms per rank"},
       {"computation", text,
-       "computation of LAMMPS. charged: takes the time of the node model; absent: takes no time"},
+       "how the computation of LAMMPS is represented. charged: takes the time predicted by the "
+       "node model (in simulations); absent: takes no time (in real runs)"},
   };
   const std::string sent = " sent by all ranks per step in the ";
   for (const std::string phase : sending) {
@@ -150,7 +153,7 @@ std::vector<Result> results() {
 Kernel md_pppm() {
   Kernel kernel;
   kernel.name = "md_pppm";
-  kernel.summary = "Messages of LAMMPS' rhodopsin benchmark: ghost atoms, PPPM remaps, and sums";
+  kernel.summary = "Messages of the LAMMPS rhodopsin benchmark: ghost atoms, PPPM remaps, and sums";
   kernel.paper = "task-mapping-drop, section 4.1";
   kernel.parameters = md::parameters();
   kernel.results = md::results();

@@ -23,24 +23,23 @@ std::vector<std::string> ordering_names(bool always_ready) {
 }
 
 constexpr const char* devices =
-    "device: GPU memory (--device cuda or hip). On a simulated cluster, the GPUs are those in the "
-    "cluster file. Otherwise the device is emulated (guarded host memory, one thread per stream), "
-    "and its times are not representative of a GPU";
+    "device: GPU memory (--device cuda or hip). A simulated cluster uses the GPUs described in its "
+    "cluster file. Otherwise, the device is emulated (guarded host memory, one thread per stream), "
+    "and times are not representative of a GPU";
 
 /// Parameters of a device other than its work.
 std::vector<Parameter> of_any_device() {
-  return {
-      Parameter::one_of(
-          "device_lag", "none",
-          "emulated device: when queued operations are executed, to expose missing waits. none: "
-          "concurrently with the host; until_waited: as late as possible, when the host waits; "
-          "eager: as early as possible, in the call that queues them; random: at random calls, "
-          "the same in every launch",
-          std::vector<std::string>(device_schedules.begin(), device_schedules.end())),
-      {"gpus_shared", Parameter::Type::integer, "1",
-       "maximum number of ranks per GPU. Consecutive ranks of a node share a GPU; on a "
-       "simulated node, consecutive ranks of a socket do",
-       "", 1, most_sharing}};
+  return {Parameter::one_of(
+              "device_lag", "none",
+              "when an emulated device executes queued operations, to expose missing waits. none: "
+              "concurrently with the host; until_waited: as late as possible (when the host "
+              "waits); eager: as early as possible (in the call that queues them); random: in "
+              "randomly chosen calls (the same in every launch)",
+              std::vector<std::string>(device_schedules.begin(), device_schedules.end())),
+          {"gpus_shared", Parameter::Type::integer, "1",
+           "maximum number of ranks per GPU. Consecutive ranks on a node share a GPU; on a "
+           "simulated node, consecutive ranks on a socket",
+           "", 1, most_sharing}};
 }
 
 std::vector<Parameter> joined(std::vector<Parameter> some, std::vector<Parameter> more) {
@@ -50,13 +49,14 @@ std::vector<Parameter> joined(std::vector<Parameter> some, std::vector<Parameter
 
 std::vector<Parameter> parameters_of_messages(bool by_stream) {
   std::string help =
-      "with memory=device, the memory that MPI reads and writes. gpu_aware: device memory; staged: "
-      "host memory, with copies";
+      "with memory=device, the memory that MPI accesses. gpu_aware: device memory; staged: host "
+      "memory, with copies to and from the device";
   std::vector<std::string> ways{"gpu_aware", "staged"};
   if (by_stream) {
     help +=
-        "; nccl: NCCL sends and receives on the GPU's stream (needs a CUDA build with NCCL and one "
-        "GPU per rank). With nccl, the host waits only if sync=general, at the end of an operation";
+        "; nccl: NCCL sends and receives on the GPU's stream (requires a CUDA build with NCCL and "
+        "one GPU per rank). With nccl, the host waits only at the end of an exchange, and only "
+        "with sync=general";
     ways.emplace_back("nccl");
   }
   return joined(
@@ -84,11 +84,12 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
   auto all = parameters_of_messages(by_stream);
   all.push_back(Parameter::one_of(
       "sync", "default_stream",
-      std::string("with memory=device, the streams that an operation waits for. general: all "
-                  "streams before packing, its own stream before messages and after unpacking; "
-                  "default_stream: only its own stream, before messages") +
-          (always_ready ? "; stream_aware: none, as if MPI waited for the stream (correct if the "
-                          "values are complete); typed: as stream_aware, without querying the "
+      std::string("with memory=device, the streams that the host waits for in an exchange. "
+                  "general: all streams before packing, and the stream of the exchange before "
+                  "messages and after unpacking; default_stream: only the stream of the exchange, "
+                  "before messages") +
+          (always_ready ? "; stream_aware: none, as if MPI waited for the stream (correct only if "
+                          "the values are complete); typed: as stream_aware, without querying the "
                           "memory type of addresses"
                         : ""),
       ordering_names(always_ready)));

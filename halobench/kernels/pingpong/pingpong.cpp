@@ -316,15 +316,16 @@ Kernel pingpong() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "pingpong";
-  kernel.summary = "Messages between pairs of ranks, by size: latency, bandwidth, and message rate";
+  kernel.summary = "Latency, bandwidth, and message rate between pairs of ranks, by message size";
   kernel.paper = "Intel MPI Benchmarks, PingPong; OSU Micro-Benchmarks, latency, bw, bibw, mbw_mr";
   kernel.parameters = pingpong_parameters();
   const std::string streams = "null for streams";
   const std::string timeless = "null if simulated messages take no time";
   kernel.results = {
       {"latency_s", real, "one-way latency at the smallest size", "s", streams},
-      {"bandwidth_bytes_per_s", real, "highest over all sizes, summed over pairs", "B/s", timeless},
-      {"messages_per_s", real, "highest over all sizes, summed over pairs", "1/s", timeless}};
+      {"bandwidth_bytes_per_s", real, "highest value over all sizes, summed over pairs", "B/s",
+       timeless},
+      {"messages_per_s", real, "highest value over all sizes, summed over pairs", "1/s", timeless}};
   kernel.point_results = {
       {"latency_s", real, "one-way latency, median over repetitions", "s", streams},
       {"bandwidth_bytes_per_s", real, "summed over pairs", "B/s", timeless},

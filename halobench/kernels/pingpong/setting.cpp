@@ -61,26 +61,27 @@ std::vector<Parameter> pingpong_parameters() {
   std::vector<Parameter> all = {
       Parameter::one_of(
           "mode", "imb",
-          "what to time. imb: half a round trip as in IMB-MPI1 PingPong (1000 round trips, fewer "
-          "if messages "
-          "exceed 40 MiB in total); osu: as in osu_latency (10000 round trips up to 8 KiB, else "
-          "1000); stream: one-way bandwidth with a window of messages in flight; bistream: both "
-          "ways at once",
+          "what to time. imb: half a round trip, as in IMB-MPI1 PingPong (1000 round trips, or "
+          "fewer if the messages exceed 40 MiB in total); osu: half a round trip, as in "
+          "osu_latency (10000 round trips for messages up to 8 KiB, otherwise 1000); stream: "
+          "one-way bandwidth, with a window of messages in flight; bistream: bandwidth in both "
+          "directions at once",
           {"imb", "osu", "stream", "bistream"}),
       {"sizes", sizes, "0:4M", "message sizes", "B", 0,
        static_cast<double>(std::numeric_limits<int>::max())},
       {"pairs", text, "0-1",
-       "pairs of ranks that communicate at the same time: 0-1,2-3, or halves (0 with ranks/2, "
-       "...), or neighbours (0 with 1, 2 with 3, ...); bandwidth and message rate are summed over "
-       "pairs"},
+       "pairs of ranks that communicate at the same time: a list such as 0-1,2-3; halves (0 with "
+       "ranks/2, ...); or neighbours (0 with 1, 2 with 3, ...). Bandwidth and message rate are "
+       "summed over pairs"},
       Parameter::one_of(
           "cache", "warm",
-          "use of caches. warm: reuse the same buffer (data in cache); off: rotate through buffers "
-          "of twice the size of the last-level cache (data not in cache)",
+          "whether messages are sent from cache. warm: reuse the same buffer (data in cache); off: "
+          "rotate through buffers that total twice the size of the last-level cache (data not in "
+          "cache)",
           {"warm", "off"}),
       {"window", integer, "64",
-       "number of messages in flight in the modes stream and bistream, at most 64 MiB in total", "",
-       1, 65536},
+       "number of messages in flight in stream and bistream modes (at most 64 MiB in total)", "", 1,
+       65536},
   };
   for (auto& one : message_parameters()) all.push_back(std::move(one));
   return all;

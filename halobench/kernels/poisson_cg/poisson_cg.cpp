@@ -103,13 +103,13 @@ std::vector<Result> results() {
   using enum Result::Type;
   const std::string executed = "null if simulated without computing the solution";
   return {
-      {"iterations", integer, "iterations of the solve"},
+      {"iterations", integer, "number of iterations of the solve"},
       {"error_max", real, "largest difference from the exact solution", "",
        executed + ", or without a known exact solution"},
       {"error_max_bound", real, "largest accepted value", "",
        "null if error_max is null, or with fixed iterations", 0, 3},  // the coarsest mesh
-      {"residual_relative", real, "norm of the true residual, relative to the right-hand side", "",
-       executed},
+      {"residual_relative", real,
+       "norm of the true residual, relative to that of the right-hand side", "", executed},
       {"residual_relative_bound", real, "largest accepted value", "",
        "null if residual_relative is null, or with fixed iterations", 0, 0.02},
       {"bytes_per_point_iteration", real, "memory traffic of the algorithm per point and iteration",
@@ -117,7 +117,7 @@ std::vector<Result> results() {
       {"points", integer, "interior mesh points", "", "", 1},
       {"fallback_at", integer, "iteration at which the solver switched to the textbook method", "",
        "null without a switch"},
-      {"iterations_passed_over", integer, "iterations that the simulation extrapolated"},
+      {"iterations_passed_over", integer, "number of iterations that the simulation extrapolated"},
       {"surface", surface, "samples of the solution and its error", "", "absent unless requested"},
   };
 }
@@ -129,7 +129,7 @@ Kernel poisson_cg() { return poisson_cg_in({}); }
 Kernel poisson_cg_in(const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = "poisson_cg";
-  kernel.summary = "Poisson's equation in two dimensions with conjugate gradients, matrix-free";
+  kernel.summary = "Matrix-free conjugate gradient solver for the 2-D Poisson equation";
   kernel.paper = "hpcf-2018-10, sections 2 and 3";
   kernel.parameters = parameters();
   kernel.results = results();

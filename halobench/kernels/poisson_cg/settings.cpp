@@ -115,34 +115,41 @@ std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   std::vector<Parameter> all = {
       {"n", integer, "1024", "interior mesh points per direction", "", 1, 1 << 24},
-      Parameter::one_of("variant", "fused",
-                        "variant of conjugate gradients. fused: one pass over memory per "
-                        "iteration; textbook: one pass per vector operation; pipelined: one "
-                        "reduction per iteration, overlapped with the "
-                        "product; sstep: one pass and one reduction per s iterations",
-                        variants({})),
-      Parameter::one_of("exchange", "nonblocking",
-                        "MPI calls of the halo exchange; neighbor: one MPI_Neighbor_alltoallw",
-                        exchange_names()),
-      Parameter::one_of("decomposition", "rows",
-                        "part of the mesh per rank: whole rows, or a two-dimensional block",
-                        {"rows", "blocks"}),
-      Parameter::one_of("rhs", "paper",
-                        "right-hand side: as in the papers, random numbers, or 1 at one point",
-                        {"paper", "random", "point"}),
-      {"s", integer, "2", "iterations per sweep with variant=sstep, an even number", "", 2, 6},
+      Parameter::one_of(
+          "variant", "fused",
+          "variant of the conjugate gradient method. fused: one pass over memory per iteration; "
+          "textbook: one pass per vector operation; pipelined: one reduction per iteration, "
+          "overlapped with the matrix product; sstep: one pass and one reduction per s iterations",
+          variants({})),
+      Parameter::one_of(
+          "exchange", "nonblocking",
+          "MPI calls for the halo exchange; neighbor: one MPI_Neighbor_alltoallw call",
+          exchange_names()),
+      Parameter::one_of(
+          "decomposition", "rows",
+          "how the mesh is divided among ranks. rows: into groups of whole rows; blocks: into "
+          "two-dimensional blocks",
+          {"rows", "blocks"}),
+      Parameter::one_of(
+          "rhs", "paper",
+          "right-hand side. paper: as in the papers; random: random numbers; point: 1 at one "
+          "point, 0 elsewhere",
+          {"paper", "random", "point"}),
+      {"s", integer, "2", "iterations per sweep with variant=sstep; must be even", "", 2, 6},
       {"reorthogonalise", integer, "0",
-       "sweeps between reorthogonalisations with variant=sstep; 0: 16 with s=2, 4 with s=4, 1 with "
-       "s=6",
+       "number of sweeps between reorthogonalisations with variant=sstep; 0: 16 with s=2, 4 with "
+       "s=4, 1 with s=6",
        "", 0, 16},
-      {"iterations", integer, "0", "fixed number of iterations; 0: iterate to the tolerance", "", 0,
-       1e9},
-      {"tolerance", real, "1e-6", "largest residual norm, relative to the initial one", "", 1e-16,
-       1e-2},
+      {"iterations", integer, "0",
+       "fixed number of iterations; 0: iterate until the tolerance is reached", "", 0, 1e9},
+      {"tolerance", real, "1e-6",
+       "residual norm at which the solve has converged, relative to the initial residual norm", "",
+       1e-16, 1e-2},
       {"max_iterations", integer, "0",
-       "maximum number of iterations before the solve fails; 0: 10 n + 100", "", 0, 1e9},
+       "maximum number of iterations, after which the solve fails; 0: 10 n + 100", "", 0, 1e9},
       {"surface", integer, "0",
-       "number of samples per side to record of the solution and its error; 0: none", "", 0, 65},
+       "number of points per side at which to record the solution and its error; 0: none", "", 0,
+       65},
   };
   for (auto& one : memory_parameters(false)) all.push_back(std::move(one));
   return all;

@@ -102,18 +102,18 @@ Kernel ring() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "ring";
-  kernel.summary = "Messages in both directions round a ring of ranks, until each returns";
+  kernel.summary = "Messages sent in both directions around a ring of ranks until each returns";
   kernel.paper = "orfeo-mpi-report, section 1.A";
   kernel.results = {
       {"cycle_s", real, "time until all messages have returned, median over repetitions", "s"},
       {"cycle_mean_s", real, "mean over repetitions", "s"},
-      {"cycle_deviation_s", real, "sample standard deviation over repetitions", "s",
+      {"cycle_deviation_s", real, "sample standard deviation of cycle_s over repetitions", "s",
        "null with one repetition"},
-      {"messages_received", integer, "messages received by all ranks per cycle"},
+      {"messages_received", integer, "number of messages received per cycle, summed over ranks"},
       {"values",
        integers,
-       "values received by rank 0 at the end, from the message to the left and from the message to "
-       "the right",
+       "final values on rank 0, received with the message sent left and with the message sent "
+       "right",
        "",
        "",
        {}}};

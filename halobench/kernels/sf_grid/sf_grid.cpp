@@ -326,10 +326,10 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
   kernel.parameters = {
       {"n", Parameter::Type::sizes, "4:1K",
        "points per rank along each axis; the published report uses 4 to 4K (in two dimensions, 4K "
-       "needs 1 GiB per rank during set-up)",
+       "requires 1 GiB per rank during set-up)",
        "", 1, 65536},
       {"topology", Parameter::Type::text, "2d",
-       "grid of ranks: 2d, 3d (the most even), or 3x3, 2x2x1, ..."},
+       "grid of ranks, such as 3x3 or 2x2x1; 2d or 3d: the most even grid of that dimension"},
   };
   for (auto& one : memory_parameters(false, true)) kernel.parameters.push_back(std::move(one));
   kernel.results = {

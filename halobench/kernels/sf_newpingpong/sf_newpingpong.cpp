@@ -7,7 +7,8 @@ namespace halobench {
 Kernel sf_newpingpong() {
   return pair_kernel(
       {.name = "sf_newpingpong",
-       .summary = "Star forest: send values from rank 0 to 1 and back, one buffer per rank",
+       .summary =
+           "Star forest: send values from rank 0 to rank 1 and back, with one buffer per rank",
        .section = "5.2"});
 }
 

@@ -5,12 +5,11 @@
 namespace halobench {
 
 Kernel sf_scatter() {
-  return pair_kernel(
-      {.name = "sf_scatter",
-       .summary = "Star forest: as sf_unpack, with additional leaves on rank 0 itself",
-       .section = "5.2",
-       .adds = true,
-       .local = true});
+  return pair_kernel({.name = "sf_scatter",
+                      .summary = "Star forest: as sf_unpack, with additional leaves on rank 0",
+                      .section = "5.2",
+                      .adds = true,
+                      .local = true});
 }
 
 }  // namespace halobench

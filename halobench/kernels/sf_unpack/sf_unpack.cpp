@@ -5,10 +5,11 @@
 namespace halobench {
 
 Kernel sf_unpack() {
-  return pair_kernel({.name = "sf_unpack",
-                      .summary = "Star forest: add values of rank 0 to those of rank 1, and back",
-                      .section = "5.2",
-                      .adds = true});
+  return pair_kernel(
+      {.name = "sf_unpack",
+       .summary = "Star forest: add values on rank 0 to those on rank 1, and vice versa",
+       .section = "5.2",
+       .adds = true});
 }
 
 }  // namespace halobench

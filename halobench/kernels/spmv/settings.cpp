@@ -22,32 +22,32 @@ std::vector<Parameter> spmv_parameters() {
   using enum Parameter::Type;
   std::vector<Parameter> all = {
       {"matrix", file, "3d27",
-       "a stencil on a square or cube (2d5, 2d9, 3d7, 3d27), random (see row_length, "
-       "bandwidth), power_law (see row_length), or a Matrix Market file (NAME.mtx, NAME.mtx.gz, or "
-       "a NAME.tar.gz that contains it)"},
+       "source of the matrix: a stencil on a square (2d5, 2d9) or on a cube (3d7, 3d27); random "
+       "(see row_length and bandwidth); power_law (see row_length); or a Matrix Market file "
+       "(NAME.mtx, NAME.mtx.gz, or a NAME.tar.gz that contains NAME.mtx)"},
       {"n", integer, "100",
-       "size of the matrix: grid points along each axis (stencil), rows (random, power_law), or "
-       "set by the file",
+       "grid points along each axis for a stencil, number of rows for random and power_law; for a "
+       "file, set by the file",
        "", 1, 1e15},
       {"row_length", integer, "27",
-       "nonzeros per row of random, and their mean for power_law, at most the columns within the "
-       "bandwidth; for a file, their rounded mean",
+       "nonzeros per row for random, or their mean for power_law, limited to the number of columns "
+       "within the bandwidth; for a file, set to the rounded mean",
        "", 1, 1e9},
       {"bandwidth", integer, "0",
-       "largest distance of a column from the diagonal, for random; 0: no limit", "", 0, 1e15},
+       "maximum distance of nonzeros from the diagonal for random; 0: no limit", "", 0, 1e15},
       {"partition", text, "rows",
-       "what to distribute evenly over ranks and threads: rows or nonzeros. For a Matrix Market "
-       "file also graph: METIS minimises connections between ranks and renumbers rows"},
+       "what to distribute evenly over ranks and threads: rows or nonzeros. graph, for Matrix "
+       "Market files only: METIS renumbers rows and minimises connections between ranks"},
       Parameter::one_of(
           "overlap", "split",
-          "overlap of messages and product. none: messages, then product; split: product with "
-          "local columns while messages travel, then product with remote columns; split_temporary: "
-          "the remote product goes to a "
-          "separate vector that is added at the end, and with several threads one of them waits "
-          "for the messages and computes it (not in simulations). On a device: early_launch is "
-          "split with messages that start after the local product is launched; split_temporary "
-          "does the same with one stream per product (schemes of figure 12 of the report: a is "
-          "split, b early_launch, c split_temporary)",
+          "how messages overlap with the product. none: messages, then product; split: product "
+          "with local columns while messages are in flight, then product with remote columns; "
+          "split_temporary: as split, but the remote product is computed in a separate vector that "
+          "is added at the end; with several threads, one thread waits for the messages and "
+          "computes it (not in simulations). On a device, early_launch starts the messages after "
+          "launching the local product and is otherwise as split; split_temporary does the same "
+          "with one stream per product. In figure 12 of the report, scheme a is split, b is "
+          "early_launch, and c is split_temporary",
           {"none", "split", "split_temporary", "early_launch"}),
       Parameter::one_of("columns", "stored",
                         "storage of column indices. stored: 4 bytes per nonzero; shared: rows "

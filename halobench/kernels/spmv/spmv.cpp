@@ -341,22 +341,23 @@ Kernel spmv_in(const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = "spmv";
   kernel.summary =
-      "Sparse matrix-vector product with irregular neighbours, with and without overlap";
+      "Sparse matrix-vector product with irregular communication, with and without overlap";
   kernel.paper = "anl-petsc-summit-part2, section 5.4";
   kernel.parameters = spmv_parameters();
   {
     using enum Result::Type;
     const std::string timeless = "null if a simulated step takes no time";
     kernel.results = {
-        {"product_flops_per_s", real, "two operations per nonzero, divided by the median time",
-         "1/s", timeless},
+        {"product_flops_per_s", real,
+         "floating-point rate: two operations per nonzero, divided by the median time", "1/s",
+         timeless},
         {"product_bytes_per_s", real, "memory traffic of the algorithm, divided by the median time",
          "B/s", timeless},
-        {"rows", integer, "rows of the matrix", "", "", 1},
-        {"nonzeros", integer, "nonzeros of the matrix", "", "", 1},
+        {"rows", integer, "number of rows of the matrix", "", "", 1},
+        {"nonzeros", integer, "number of nonzeros of the matrix", "", "", 1},
         {"nonzeros_of_a_rank", real, "maximum number of nonzeros per rank"},
-        {"off_diagonal", integer, "nonzeros in columns of other ranks"},
-        {"ghosts", integer, "values from other ranks, summed over ranks"},
+        {"off_diagonal", integer, "number of nonzeros in columns owned by other ranks"},
+        {"ghosts", integer, "number of values needed from other ranks, summed over ranks"},
         {"ghosts_of_a_rank", real, "maximum number of ghosts per rank"},
         {"bytes_per_nonzero", real, "memory traffic of the algorithm per nonzero", "B", "", 0,
          1e9}};

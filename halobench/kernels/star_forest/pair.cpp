@@ -244,7 +244,7 @@ Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
   kernel.summary = test.summary;
   kernel.paper = std::string("anl-petsc-summit-part2, section ") + test.section;
   kernel.parameters = {{"sizes", Parameter::Type::sizes, "8:4M",
-                        "message size in each direction, 8 bytes per root", "B", double{item},
+                        "message size in each direction (8 bytes per root)", "B", double{item},
                         static_cast<double>(std::int64_t{1} << 33)}};
   // What is sent with two buffers is what prepare() has set, long before.
   for (auto& one : memory_parameters(test.two_buffers, true)) {

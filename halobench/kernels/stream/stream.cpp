@@ -299,29 +299,30 @@ Kernel stream() {
   kernel.paper = "McCalpin, STREAM, 1995";
   kernel.parameters = {
       {"sizes", sizes, "16K:256M",
-       "working set per rank, all three arrays together; the largest should be at least four times "
-       "the rank's share of the last-level cache",
+       "working set per rank (total of the three arrays); the largest should be at least four "
+       "times the rank's share of the last-level cache",
        "B", smallest_size, 1e15},
       Parameter::one_of(
           "operation", "all",
-          "loop to time: copy c=a, scale c=3a, add c=a+b, triad c=a+3b, dot a.b. Bytes are counted "
-          "as in STREAM (16 or 24 per element), without write-allocate traffic",
+          "loop to time: copy (c=a), scale (c=3a), add (c=a+b), triad (c=a+3b), or dot (a.b). "
+          "Bytes are counted as in STREAM: 16 or 24 per element, without write-allocate traffic",
           {"all", "copy", "scale", "add", "triad", "dot"}),
-      Parameter::one_of("stores", "plain",
-                        "kind of store. plain: with write-allocate; streaming: non-temporal, up to "
-                        "1.5x faster in memory and slower in caches",
-                        {"plain", "streaming"}),
+      Parameter::one_of(
+          "stores", "plain",
+          "type of store instruction. plain: with write-allocate; streaming: non-temporal, up to "
+          "1.5x faster for data in memory, but slower for data in cache",
+          {"plain", "streaming"}),
   };
   for (const auto& one : operations) {
     kernel.results.push_back({std::string(one.name) + "_bytes_per_s", Result::Type::real,
-                              "bandwidth at the largest size, counted as in STREAM", "B/s",
-                              "absent unless requested"});
+                              "bandwidth at the largest size, with bytes counted as in STREAM",
+                              "B/s", "absent unless requested"});
   }
-  kernel.point_results = {
-      {"bytes_per_s", Result::Type::real, "bandwidth from the median time, counted as in STREAM",
-       "B/s", "null if simulated loops take no time"},
-      {"traffic_bytes", Result::Type::real, "memory traffic per step, including write-allocate",
-       "B"}};
+  kernel.point_results = {{"bytes_per_s", Result::Type::real,
+                           "bandwidth from the median time, with bytes counted as in STREAM", "B/s",
+                           "null if simulated loops take no time"},
+                          {"traffic_bytes", Result::Type::real,
+                           "memory traffic per step, including write-allocate", "B"}};
   kernel.repetitions = "10";
   kernel.sweeps = true;
   kernel.batched = true;

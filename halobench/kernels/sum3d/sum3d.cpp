@@ -221,13 +221,14 @@ std::vector<Parameter> parameters() {
   return {
       {"size", text, "240x100x100", "elements along x, y, and z"},
       {"topology", text, "1d",
-       "ranks along x, y, and z, such as 4x3x2; 1d, 2d, 3d: the most even grid with that "
+       "grid of ranks along x, y, and z, such as 4x3x2; 1d, 2d, or 3d: the most even grid of that "
        "dimension"},
-      Parameter::one_of("distribution", "balanced",
-                        "elements sent to each rank. balanced: contiguous, in equal numbers (a = 0 "
-                        "in the report); topology: contiguous, as many as in the rank's block (a = "
-                        "1); subblock: the block itself, with derived datatypes",
-                        {"balanced", "topology", "subblock"}),
+      Parameter::one_of(
+          "distribution", "balanced",
+          "elements sent to each rank. balanced: an equal number of contiguous elements (a = 0 in "
+          "the report); topology: as many contiguous elements as are in the rank's block (a = 1); "
+          "subblock: the block itself, sent with derived datatypes",
+          {"balanced", "topology", "subblock"}),
   };
 }
 
@@ -237,11 +238,11 @@ Kernel sum3d() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "sum3d";
-  kernel.summary = "C = A + B for 3-D arrays on rank 0: scatter, add, gather";
+  kernel.summary = "Sum of two 3-D arrays on rank 0: scatter, add, gather";
   kernel.paper = "orfeo-mpi-report, section 1.B";
   kernel.parameters = parameters();
   kernel.results = {
-      {"cycle_s", real, "time of scatter, sum, and gather, median over repetitions", "s"},
+      {"cycle_s", real, "time for scatter, sum, and gather, median over repetitions", "s"},
       {"elements", integer, "elements per array"},
       {"elements_per_rank", integers, "elements per rank"}};
   kernel.repetitions = "10";

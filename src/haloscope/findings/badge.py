@@ -77,6 +77,6 @@ def _span(least: int, most: int) -> str:
 
 def _from(one: Grade) -> str:
     if one.band.basis is Basis.WIDEST:
-        return f" (widest error known: {one.band.of})"
+        return f" (the largest known error, that of {one.band.of})"
     way = ", another variant" if one.band.basis is Basis.VARIANT else ""
     return f" (the error of {one.band.of}{way})"

@@ -72,7 +72,7 @@ class Explanation:
         return _OF_IMPORTED.get(self.remedy, self.remedy) if imported else self.remedy
 
 
-_RERUN = "Rerun with a larger --launches."
+_RERUN = "Rerun with more launches (--launches)."
 _RETRY = "Retry: haloscope run --resume DIR."
 _ALTERNATE = "Alternate launches of both: haloscope run --resume DIR --launches N."
 _OF_IMPORTED = {_RERUN: "Import the outputs of more runs.", _RETRY: "", _ALTERNATE: ""}

@@ -203,5 +203,5 @@ def _winner(finding: Finding, part: Claim) -> Iterator[str]:
 
 
 def _at_cost(part: Claim) -> str:
-    """Return the cost of the reference relative to the subject: ", with 0.69x the node-hours"."""
-    return f", with {factor(part.node_hours)} the node-hours" if part.node_hours else ""
+    """Return the cost of the reference relative to the subject: " and 0.69x the node-hours"."""
+    return f" and {factor(part.node_hours)} the node-hours" if part.node_hours else ""

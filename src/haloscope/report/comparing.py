@@ -177,7 +177,9 @@ def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
         alt=f"Speedup by time of {names[0]}, {count(len(comparable), 'comparison')}: "
         + "; ".join(_in_words(curve) for curve in curves)
         + ".",
-        notes=("Bars: bootstrap interval of the ratio of medians, else their range.",)
+        notes=(
+            "Bars: bootstrap interval of the ratio of medians, or its range if launches are few.",
+        )
         * any(one.low is not None for one in marks),
     )
 

@@ -93,13 +93,14 @@ def method(
             _stopped(plan),
             _warmed_up(cases),
             _layout(good),
-            "Every timed configuration is verified outside the timed part. Launches that "
-            "failed, gave a wrong answer, or ran on other cores or ranks than requested "
-            "are excluded and listed by name.",
+            "The result of every timed configuration is verified outside the timed "
+            "section. Launches that failed, computed a wrong result, or ran with other "
+            "cores or ranks than requested are excluded and listed by name.",
             _programs(good),
-            "With 6 or more launches, medians have rank-based intervals and ratios have bootstrap "
-            "intervals. With fewer, the range of launches is shown. Comparisons are two-sided "
-            "Mann-Whitney tests over launches, with Holm's correction.",
+            "With 6 or more launches, intervals are rank-based for medians and "
+            "bootstrapped for ratios. With fewer, the range over launches is shown. "
+            "Comparisons use two-sided Mann-Whitney tests over launches, with Holm's "
+            "correction.",
             "Launches on a batch system are nested in allocations. With several allocations, "
             "intervals and comparisons are Student's, over allocations. Settings measured in "
             "different allocations are compared by the Mann-Whitney test."
@@ -118,9 +119,9 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     """Yield how simulated times were computed."""
     clusters = listed(sorted({str(_simulation(record)["cluster"]) for record in records}))
     yield (
-        f"Nothing ran on {clusters}: halobench ran under SimGrid's SMPI, on the machine "
-        f"described by the cluster file (haloscope cluster show {clusters} lists its "
-        "numbers and their sources). Message times come from the simulated network, "
+        f"Nothing ran on {clusters}: halobench ran under SimGrid's SMPI, which simulated the "
+        f"machine described by the cluster file (haloscope cluster show {clusters} lists its "
+        "numbers and their sources). Message times come from the simulated network, and "
         "computation times from the node model. The time of a step is the maximum over "
         "processes. Messages within a node share memory bandwidth with each other and with "
         "computing ranks."
@@ -129,14 +130,14 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     checked = sum(bool(_simulation(record)["verified"]) for record in records)
     rest = f"{'The other' if checked else 'All'} cases simulate time only."
     yield (
-        f"Results computed and verified: {checked} of {len(records)}. "
+        f"Cases with computed and verified results: {checked} of {len(records)}. "
         f"{rest if checked < len(records) else ''}"
     ).rstrip()
     yield _replicates(cases)
     yield _others(records)
     yield from map(sentence, validity(cases))
     asked = _bindings(records)
-    yield f"Placement of ranks and threads assumed by the node model: {listed(asked)}."
+    yield f"The node model assumes this placement of ranks and threads: {listed(asked)}."
     yield _messages(records)
 
 
@@ -190,7 +191,7 @@ def _messages(records: Sequence[Record]) -> str:
     if not sent:
         return ""
     return (
-        f"Simulating {sent:,.0f} messages between two ranks took {seconds(wall_s)} "
+        f"Simulating {sent:,.0f} point-to-point messages took {seconds(wall_s)} "
         f"({number(sent / wall_s)} per second). Messages inside collective operations are not "
         "counted."
     )
@@ -275,8 +276,8 @@ def _counts(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> str:
 def _layout(records: Sequence[Record]) -> str:
     asked = _bindings(records)
     return (
-        f"Requested binding: {listed(asked)}. Every process reports its host and the "
-        "processors it may use; these are compared with the request."
+        f"Requested binding: {listed(asked)}. Each process reports its host and the "
+        "processors on which it may run. Haloscope compares them with the request."
         if asked
         else ""
     )

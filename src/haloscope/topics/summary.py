@@ -39,8 +39,7 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
     swept = any(map(_points, cases))
     if swept:
         notebook.note(
-            "Cases with several points have one time per point and no time per step; see the "
-            "CSV file."
+            "Cases with several points are timed per point, not per step; see the CSV file."
         )
     settings = [[plain(case.settings.get(name), "") for name in names] for case in cases]
     in_bytes = all(case.size_unit == "B" for case in cases)

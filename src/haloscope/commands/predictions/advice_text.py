@@ -98,11 +98,11 @@ def sureness(result: Advice) -> str:
         known = f"{cells} of {band.of}; not validated for this {what}"
     elif result.beyond:
         known += f", none of which has {result.beyond}; not validated for this case"
-    error = f"a factor of {number(band.factor)} ({known})"
+    error = f"a factor of {number(band.factor)}: {known}"
     if result.verdict is Sureness.NO_DIFFERENCE:
         return f"Error of the ratio of simulated times: {error}."
     side = "does not exceed" if result.verdict is Sureness.POSSIBLE else "exceeds"
-    return f"The best is {better} than the default, which {side} the simulation error, {error}."
+    return f"The best is {better} than the default, which {side} the simulation error ({error})."
 
 
 def _by_paper(tables: Sequence[str]) -> str:

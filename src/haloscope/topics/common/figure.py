@@ -130,7 +130,7 @@ def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, .
         over = "interval or range over launches"
         if 1 in launches:
             over = f"{over}; with one launch, over its repetitions"
-        shown = over if 2 in launches else "repetitions of the only launch"
+        shown = over if 2 in launches else "range over the repetitions of the only launch"
         notes.append(f"Bars show the {shown}.")
     if any(mark.outliers for mark in marks):
         notes.append(

@@ -273,8 +273,8 @@ def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
         "interval over allocations": "[a, b]: Student's interval around the geometric "
         "mean of the medians of {allocations} of the batch system, with {launches} "
         "(Kalibera and Jones 2013), {confidence}.",
-        "range": "a … b: range of {launches}; too few for a confidence interval.",
-        "repetitions": "(a … b): smallest and largest repetition of the only launch; other "
+        "range": "a … b: range over {launches}; too few for a confidence interval.",
+        "repetitions": "(a … b): range over the repetitions of the only launch; other "
         "launches may differ.",
         "none": "A value without a range: {launches}, too few for an interval.",
     }
@@ -300,8 +300,8 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
     what = "simulations" if alike_ else "measurements"
     noise = "" if alike_ else " Any difference between them is noise."
     return [
-        f"One process exchanges nothing, so {name} = {listed(list(own))} run identical code "
-        f"({len(own)} {what}).{noise}"
+        f"A single process exchanges no messages, so {name} = {listed(list(own))} run identical "
+        f"code ({len(own)} {what}).{noise}"
         for name, own in values.items()
     ]
 

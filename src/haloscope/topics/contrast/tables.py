@@ -89,8 +89,8 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     if tests:
         number_of = count(tests[0].family, "comparison")
         notebook.note(
-            f"The speedup is a ratio of medians. p is from this test: {tests_of(tests)}, with "
-            f"Holm's correction for {number_of}. A difference is significant at p ≤ {ALPHA}."
+            f"The speedup is a ratio of medians. Test for p: {tests_of(tests)}, with Holm's "
+            f"correction for {number_of}. A difference is significant at p ≤ {ALPHA}."
         )
     if any(map(_apart_alone, tests)):
         notebook.note(
@@ -102,7 +102,7 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
             needed = launches_needed(tests[0].family)
             option = "" if all(map(_is_imported, tests)) else f" (--{noun} {needed})"
             notebook.note(
-                f"A verdict needs {needed} {noun} on each side{option}; with fewer, no "
+                f"A verdict requires {needed} {noun} of each case{option}. With fewer, no "
                 f"difference can be significant (p ≤ {ALPHA})."
             )
 

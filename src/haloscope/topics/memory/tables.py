@@ -110,15 +110,16 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     notebook = Notebook(solvers, context.all_cases)
     rows = tuple(_row(use, solvers, notebook) for use in found)
     notebook.note(
-        "The working set is the data of one sweep over the mesh in all processes. The achieved "
-        "bandwidth is the declared number of bytes per point and iteration, divided by the time."
+        "The working set is the data that all processes access in one sweep over the "
+        "mesh. The achieved bandwidth is computed from the declared number of bytes "
+        "per point and iteration."
     )
     bounded = found[0].triad is not None
     if bounded:
         notebook.note(
             "STREAM triad was measured with the same number of cores, binding, and memory level; "
-            "its working set is that of all processes. Its bandwidth includes write-allocate "
-            "traffic, unlike that in the stream table."
+            "its working set is the total over all processes. Its bandwidth here includes "
+            "write-allocate traffic; the bandwidth in the stream table does not."
         )
     shown = len(_COLUMNS) if bounded else -_OF_A_TRIAD
     if not bounded:

@@ -65,7 +65,8 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         f"Largest share{' over all cases' * (len(cases) > 1)}: {largest[0]}, "
         f"{shares_between(largest[1])}.",
         notes=(
-            "Mean over ranks, median over launches. The time per step follows each case name.",
+            "Times are means over ranks and medians over launches. The time per step "
+            "follows the name of each case.",
             *([_UNEVEN] if any(abs(1 - sum(own)) > UNSEEN for own in _bars(parts)) else []),
             *([_left_out(left_out)] if left_out else []),
         ),

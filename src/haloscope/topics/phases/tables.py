@@ -114,7 +114,7 @@ def _table(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context
         return (*head, *(_cell(own.get(name), case, notebook) for name in names))
 
     rows = tuple(row(case) for case in cases)
-    notebook.note("Shares of the total time are means over ranks, and medians over launches.")
+    notebook.note("Shares of the total time are means over ranks and medians over launches.")
     return notebook.table(
         "phases",
         context.title(_called("Time by phase", cases, among)),
@@ -154,7 +154,8 @@ def _seconds_table(
 
 
 _MEDIANS = (
-    "Medians over repetitions of the mean over ranks. 'Outside phases' is the rest of a step."
+    "Times are means over ranks and medians over repetitions. 'Outside phases' is "
+    "the rest of the step."
 )
 
 

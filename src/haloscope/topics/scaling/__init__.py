@@ -62,11 +62,11 @@ class Ladder:
         return speedup.times(self.base.cores / case.cores) if speedup and self.base else None
 
     def reference(self, label: str = "") -> str:
-        """Return the reference of speedups with its time: "1 process, 4.10 s (n = 1024)"."""
+        """Return the reference of speedups with its time: "4.10 s with 1 process (n = 1024)"."""
         where = ", ".join(filter(None, (label, f"n = {self.n}")))
         if self.base is None or self.base.time is None:
             return f"nothing ({where})"
-        return f"{self.base.processes}, {seconds(self.base.time.value)} ({where})"
+        return f"{seconds(self.base.time.value)} with {self.base.processes} ({where})"
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def by_n(case: MeasuredCase) -> dict[int, Swept]:
 
 APART = {
     "intra_gpu": "on one GPU",
-    "intra_socket": "on a socket",
+    "intra_socket": "on one socket",
     "inter_socket": "on two sockets",
     "inter_node": "on two nodes",
 }

@@ -48,7 +48,7 @@ def where(case: MeasuredCase) -> list[str]:
     """Return where the processes and their memory are, for titles."""
     memory, *given = (str(one) for one in memory_of(case))
     if case.on_gpus:  # GPUs are on their ranks' sockets
-        return [APART.get(str(placement_of(case)), ""), "GPUs' memory", *given[:1]]
+        return [APART.get(str(placement_of(case)), ""), "GPU memory", *given[:1]]
     of_device = [f"{memory}'s memory", *given[:1]] if given else []
     shared = case.on_real_gpus and placement_of(case) == "intra_gpu"
     asked = str(case.settings.get("placement") or "")

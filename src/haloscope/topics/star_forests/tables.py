@@ -59,7 +59,8 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
         notebook.note(about_published(cases))
     if adds:
         notebook.note(
-            "The added time is sf_pingpong - pingpong, each the median over its own launches."
+            "The added time is the median of sf_pingpong minus the median of pingpong, "
+            "each over its own launches."
         )
     return notebook.table(
         "sf_latency",
