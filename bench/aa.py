@@ -77,7 +77,7 @@ def main() -> None:
         "[aa_real.md](aa_real.md) contains the same study on real launches.",
         "",
         "This page shows how often a program that is measured twice is reported as different from",
-        "itself. Each study runs 8 cases of 25 points in one session, and each case twice with",
+        "itself. Each study runs 8 cases of 25 points in one session, each of them twice with",
         "identical settings (twins). It compares the twins point by point, which gives 200",
         "comparisons (25 if each repetition is a sample). `haloscope.stats.estimates.compare` "
         "applies",
@@ -95,7 +95,7 @@ def main() -> None:
         body += [row(name, *kind, repeats) for name, kind in kinds.items()]
         body.append("")
     body += [
-        "The target is that at most 5 % of the comparisons in the first table are reported as",
+        "The target is met if at most 5 % of the comparisons in the first table are reported as",
         "different, for at least 200 comparisons.",
     ]
     print(write_lines("aa", body))

@@ -180,7 +180,7 @@ def main() -> None:
             "aa_real",
             "False positives on real launches",
             page(launches, bad),
-            "The page compares haloscope with itself, not with another program.",
+            "This page compares haloscope with itself, not with another program.",
         )
     )
 

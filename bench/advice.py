@@ -56,12 +56,13 @@ MAPPINGS: tuple[tuple[str, int | None], ...] = (
 KEPT = (
     "Two earlier cases had a larger regret: 23.8 % for fft_pencil with size=64x64x64, and 15.3 % "
     "for jacobi3d with size=256x256x256 sweeps=4, both with 24 tasks on maya-2013. Their best "
-    "layout uses 16 nodes, 8 times the smallest possible number. Halving 16 tasks per node gives "
-    "12 and 24 nodes, but not 16. Since then, the largest number of nodes is also a candidate."
+    "layout uses 16 nodes, 8 times the smallest possible number. Halving the 16 tasks per node "
+    "yields 12 and 24 nodes as candidates, but not 16. Since the fix, the largest number of "
+    "nodes is also a candidate."
 )
 """KEPT are cases in which advice was wrong before it was mended, with the reason."""
 KEPT_ON_LAB = (
-    "In two cases of earlier searches on a disturbed machine, the advice was wrong:",
+    "Earlier searches on a disturbed machine contained two cases with wrong advice:",
     "",
     "- jacobi3d size=64x192x24 topology=2x2x1 sweeps=8, 4 tasks, 2 nodes, 50mbit, load 12.5: "
     "haloscope advised the default because the intervals of 6 launches overlapped. Round robin was "
@@ -71,27 +72,30 @@ KEPT_ON_LAB = (
     "machine (Intel Xeon, 2 cores, load 5 to 14, commit 9f517182): haloscope advised 1 x 1 because "
     "the intervals of 6 launches overlapped. 2 x 1 was faster, with a regret of 139.1% (67.0% to "
     "280.9%). The suspected cause was that waiting ranks do not yield their core to other "
-    "programs. A test with 6 launches each ruled this out, so the cause is unknown. A step took "
-    "24.7 ms (17.1 to 44.7) on one node and 132 ms (102 to 161) on two. If waiting ranks yield, it "
-    "took 20.7 and 107 ms. Beside 2 compute-bound programs, it took 24.9 and 159 ms, and with "
-    "yielding 28.4 and 115 ms. Beside 6 such programs, it took 14.9 and 98.7 ms.",
+    "programs. A test with 6 launches per setting ruled this out, so the cause is unknown. A "
+    "step took "
+    "24.7 ms (17.1 to 44.7) on one node and 132 ms (102 to 161) on two. With ranks that yield "
+    "while waiting, it took 20.7 and 107 ms. While 2 compute-bound programs ran, it took 24.9 "
+    "and 159 ms without yielding, and 28.4 and 115 ms with it. While 6 compute-bound programs "
+    "ran, it took 14.9 and 98.7 ms.",
     "",
-    "In the case with a regret of 13%, the advised and the best layout are mirror images of each "
-    "other on a grid of 2 x 3 ranks, so the same number of bytes crosses the same links. It is not "
-    "known why one of them is slower here. In another case on that grid, it was slower by 9.7% "
-    "(-1.8% to 15.4%).",
+    "In the case with a regret of 13%, the advised layout and the best layout are mirror images "
+    "on a grid of 2 x 3 ranks, so each sends the same number of bytes over the same links. It is "
+    "not known why the advised layout is slower. In another case on the same grid, it was slower "
+    "by 9.7% (-1.8% to 15.4%).",
 )
 LAB, SIMULATED, WARM = "## On a lab", "## Simulated", "## 1,024 tasks from a warm cache"
 HOW = {
     LAB: (
-        "The lab consists of network namespaces with Slurm. Its nodes communicate by TCP over "
-        "links with a limited rate. Each node has 2 cores, but all nodes share the cores of this "
+        "The lab's nodes are network namespaces managed by Slurm. They communicate over "
+        "rate-limited links by TCP. Each node has 2 cores, but all nodes share the cores of this "
         "machine, so 3 or more tasks oversubscribe them. The cases are drawn at random from cubes "
         "of all kernels. With `--long`, they are drawn from meshes with three different edge "
         "lengths for `jacobi3d`, where block mapping is often not the best. First, `haloscope "
-        "advise KERNEL --on lab` recommends a layout. Its site file refers to a cluster file with "
-        "the rate of these links and the node parameters given by `--node`. Then every number of "
-        "nodes and threads, and every placement of ranks on equal nodes, is measured in 3 rounds. "
+        "advise KERNEL --on lab` recommends a layout. The lab's site file refers to a cluster "
+        "file that contains the rate of these links and the node parameters given by `--node`. "
+        "Then every number of nodes and threads, and every distinct placement of ranks on "
+        "identical nodes, is measured in 3 rounds. "
         "The fastest, the advised, and the default layout are measured in 6 further rounds, "
         "alternating within one job. Up to five cases share a job. The regret is the ratio of the "
         "advised layout's time to the best layout's time, minus 1. It is computed for each round, "
@@ -100,15 +104,17 @@ HOW = {
     ),
     SIMULATED: (
         "The kernel, problem size, number of tasks, and cluster of each case are drawn at random. "
-        "First, the advice is computed without the search. Then each number of nodes is simulated "
-        "with each power of two as the number of threads, and with as many threads as the cores "
-        "allow. For each number of nodes with its fastest number of threads, round robin, three "
-        "random mappings, and bricks are simulated too. The regret is the ratio of the advised "
+        "First, the advice is computed without the search. Then each number of nodes is "
+        "simulated with every thread count that is a power of two, and with the largest thread "
+        "count that the cores allow. For each number of nodes, round robin, three random "
+        "mappings, and bricks are also simulated with the fastest thread count. The regret is "
+        "the ratio of the advised "
         "layout's time to the best layout's time, minus 1. Both times come from the same model. "
-        "The regret therefore contains the losses due to the choice of candidates and to the "
+        "The regret therefore includes losses from the choice of candidates and from the "
         "preference for fewer nodes, but not the errors of the model."
     ),
-    WARM: "This is the wall time of the command when all of its simulations are in the cache.",
+    WARM: "The table lists the wall time of the command when all of its simulations are in the "
+    "cache.",
 }
 WARM_ASKED = ("poisson_cg", "n=16384", "iterations=20", "--tasks", "1024", "--on", "stampede2")
 WARM_S = 60.0
@@ -284,7 +290,8 @@ def body(results: list[Result]) -> list[str]:
         "",
         f"### Simulated cases with a regret above {WRONG:.0%}",
         "",
-        "The column 'node-hours' is the ratio of the best layout to the advised one.",
+        "The column 'node-hours' lists the node-hours of the best layout divided by those of the "
+        "advised layout.",
         "",
         "| case | advised (nodes x threads) | best | regret | node-hours | why |",
         "|---|---|---|--:|--:|---|",
@@ -331,9 +338,9 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
         f"The load average of the machine (2 processors) was {min(loads):.1f} to {max(loads):.1f}. "
         f"The cases were run at commit {', '.join(dict.fromkeys(one.commit for one in results))}.",
         "",
-        "The best layout beats the default if the interval of the ratio 'default / best' lies "
-        "above 1. The advised layout is slower than the default if the interval of 'advised / "
-        "default' lies above 1. A list of numbers gives the node of each rank.",
+        "The best layout beats the default if the whole interval of the ratio 'default / best' "
+        "is above 1. The advised layout is slower than the default if the whole interval of "
+        "'advised / default' is above 1. A list of numbers specifies the node of each rank.",
         "",
         "| case | lab | advised (nodes x threads) | best | regret | default / best "
         "| advised / default | verdict |",

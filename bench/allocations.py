@@ -97,13 +97,14 @@ def main() -> None:
         "",
         "The tables list the coverage of the 95 % interval of `stats/allocations.py` in per "
         "cent, for",
-        "2 to 20 allocations. The coverage in brackets results if all launches are treated as one",
-        "sample. The logarithms of the times of allocations are normally distributed. Launches "
-        "within",
-        "an allocation scatter by 2 %, with a normal or a skewed distribution. The skewed one is",
-        "exponential, so most launches are similar and some take much longer.",
+        "2 to 20 allocations. The figures in brackets are the coverage when all launches are "
+        "treated as one",
+        "sample. The times of allocations are log-normally distributed. Launches within",
+        "an allocation vary by 2 %, with a normal or a skewed distribution. The skewed "
+        "distribution",
+        "is exponential: most launches take similar times, and some take much longer.",
         f"Each figure is from {tries:,} studies; its standard error is "
-        f"{100 * (0.95 * 0.05 / tries) ** 0.5:.1f} per cent.",
+        f"{100 * (0.95 * 0.05 / tries) ** 0.5:.1f} percentage points.",
         "",
         "## Usual settings",
         "",
@@ -117,13 +118,14 @@ def main() -> None:
         "",
         *beyond,
         "",
-        "The median of a few skewed launches is biased by the same amount in each allocation.",
+        "The median of a few skewed launches has the same bias in each allocation.",
         "With many similar allocations, the interval is then so narrow that it misses the typical",
         "value. One or two launches do not show the skew, so no estimate from them can correct",
         "it. A jackknife over three or four launches could, but if one launch takes ten times as",
-        "long, the estimate is below all measured values. A study with a `precision` therefore",
+        "long as the others, its estimate is below all measured values. A study with a "
+        "`precision` therefore",
         "runs at least three launches of a case per allocation. With many jobs of one launch",
-        "each, the interval refers to the time of such a job.",
+        "each, the interval applies to the time of a one-launch job.",
     ]
     print(write_lines("allocations", body))
 

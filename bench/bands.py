@@ -18,9 +18,9 @@ from haloscope.quantities import within
 
 HOW = (
     "A band is a factor: 95 % of the published values are within this factor of the simulated "
-    "values, in either direction. A band of times does not count cells that set a number of a "
-    "cluster file. A band of ratios counts a pair of cells if at most one of them set a number. "
-    "The number of cells, or of pairs of cells, is in brackets."
+    "values, in either direction. Bands of times exclude cells that set a number of a cluster "
+    "file. Bands of ratios include a pair of cells if at most one of them set a number. The "
+    "figure in brackets is the number of cells or of pairs of cells."
 )
 
 

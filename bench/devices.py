@@ -28,7 +28,7 @@ from haloscope.toolchains import gpu_compilers
 from haloscope.toolchains.library import DEFAULT, usual
 
 LIMITS = {
-    "memory_bandwidth_bytes_per_s": ("copy within its memory, read and written", 1e9, "GB/s"),
+    "memory_bandwidth_bytes_per_s": ("copy within GPU memory, read and written", 1e9, "GB/s"),
     "copy_in_bytes_per_s": ("copy from pinned host memory", 1e9, "GB/s"),
     "copy_out_bytes_per_s": ("copy to pinned host memory", 1e9, "GB/s"),
     "launch_s": ("host time of a launch", 1e-6, "us"),
@@ -179,8 +179,8 @@ def main() -> None:
 
     how = (
         f"Each figure is the median over {chosen.repetitions} repetitions of each of "
-        f"{chosen.launches} launches; the results were verified. The moved bytes are those of the "
-        "algorithm: each value that a device kernel reads or writes counts once."
+        f"{chosen.launches} launches; the results were verified. The bytes moved are those of the "
+        "algorithm: each value that a device kernel reads or writes is counted once."
     )
     keep("## Limits", ["| | | key in a cluster file |", "|---|---|---|"], [
         f"| {text} | {found[key] / unit:.4g} {name} | `{key}` |"

@@ -45,8 +45,9 @@ MOST_S = 0.1
 HOW = (
     "The tables list the wall time per launch in seconds, as medians over rounds with 95 % "
     "intervals. Both ways of launching use the same binding, because unbound ranks took twice as "
-    "long on a busy machine. The overhead is the difference within a round. Other load lengthens "
-    "launches at random. The tables therefore also contain the fastest launch and the processor "
+    "long on a busy machine. The overhead is the difference between the two ways within a round. "
+    "Other programs lengthen launches at random. The tables therefore also contain the fastest "
+    "launch and the processor "
     "time, which is the user and system time of all processes of a launch."
 )
 
@@ -173,7 +174,7 @@ def supervisor(rounds: int) -> str:
     wall = [ours.wall_s - bare.wall_s for ours, bare in pairs]
     used = [ours.processor_s - bare.processor_s for ours, bare in pairs]
     quickest = [min(pair[way].wall_s for pair in pairs) for way in (0, 1)]
-    name = "part of this: supervisor that ends all processes of a launch"
+    name = "of which: the supervisor, which ends all processes of a launch"
     return f"| {name} | {spread_of(wall)} | {quickest[0] - quickest[1]:.3f} | {spread_of(used)} | |"
 
 

@@ -75,7 +75,7 @@ def main() -> None:
             "study "
             f"with one launch each, including builds, took {first:.3g} s.",
         ],
-        "The page compares the time with a target, not with another program.",
+        "This page compares the time with a target, not with another program.",
     )
 
 

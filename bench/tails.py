@@ -124,7 +124,7 @@ def _page(
         "exponential times, or two kinds of times (one repetition in twelve takes 1.5 to 3 "
         "times as",
         f"long). Each figure is from {tries:,} studies; its standard error is "
-        f"{100 * (0.95 * 0.05 / tries) ** 0.5:.1f} per cent.",
+        f"{100 * (0.95 * 0.05 / tries) ** 0.5:.1f} percentage points.",
         "",
         "## Percentile of a typical launch (`stats/tails.py`)",
         "",

@@ -138,8 +138,8 @@ def commit() -> str:
 
 
 IN_TURN = (
-    "The programs run in turn. Each figure is the median over rounds, with its range. Ratios are "
-    "computed per round, so their median may differ from the ratio of the medians."
+    "The programs run alternately. Each figure is the median over rounds, with its range. Ratios "
+    "are computed per round, so their median may differ from the ratio of the medians."
 )
 
 
