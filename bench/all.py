@@ -224,19 +224,19 @@ def table(pages: Mapping[str, str], found: Sequence[Line]) -> list[str]:
     return [
         "# Performance",
         "",
-        "Kernels compared with other programs, and with the memory bandwidth of the same machine "
-        "(triad). A ratio is the time of the other program divided by that of haloscope, or the "
-        "achieved share of the bound. "
+        "This page compares kernels with other programs and with the memory bandwidth of the same "
+        "machine (triad). A ratio is the other program's time divided by haloscope's time, or the "
+        "achieved share of a bound. "
         f"Of {peers} comparisons with another program, {below} have a ratio below 1 (bold); in "
         f"{slower} of these, the whole range over rounds is below 1 (slower). "
-        "A ratio holds only for the machine on which it was measured. `bench/all.py` runs the "
-        "scripts, and writes this page from their results.",
+        "A ratio applies only to the machine on which it was measured. `bench/all.py` runs the "
+        "scripts and writes this page from their results.",
         *_by_machine(found),
         *_by_kernel(found),
         "",
         "## Limits",
         "",
-        "Targets above earlier results, with the bound and the limiting factor of each.",
+        "Each target exceeds earlier results. The table lists its bound and the limiting factor.",
         "",
         f"| kernel {LIMITS}",
         "|---" * 7 + "|",
