@@ -509,7 +509,7 @@ def test_the_cray_compiler_with_a_separate_mpirun(programs: Path) -> None:
     ("wrapper", "macros", "mpirun", "what"),
     [
         ("CC", MACROS["cray"], None, "neither mpirun nor srun"),
-        ("CC", MACROS["cray"], OPENMPI_4, "mpirun to Open MPI 4.1.4"),
+        ("CC", MACROS["cray"], OPENMPI_4, "mpirun belongs to Open MPI 4.1.4"),
         ("mpicxx", MACROS["openmpi"], None, "neither mpirun nor srun"),
         ("mpicxx", MACROS["mpich"], "jsrun 10.3", "unknown library"),
     ],
@@ -688,7 +688,7 @@ def test_mismatched_wrapper_and_launcher_are_named(
 
     (problem,) = caught.value.problems
     assert f"{programs / 'mpicxx'} belongs to " in problem.what
-    assert f"{programs / 'mpirun'} to {theirs}" in problem.what
+    assert f"{programs / 'mpirun'} belongs to {theirs}" in problem.what
     assert index == []
 
 
@@ -727,7 +727,7 @@ def broken(path: Path, kind: str) -> None:
 
 
 WHY = {
-    "no interpreter": "its interpreter (#! line)",
+    "no interpreter": "interpreter (#! line)",
     "no first line": "not executable",
     "hangs": "no answer within 0.5 s",
     "fails": "libmpi.so.40",

@@ -29,8 +29,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--execute",
         dest="arithmetic",
         action="store_true",
-        help="also compute and verify the solution in simulated cases; cases that need more memory "
-        "than this machine has are skipped",
+        help="also compute and verify the solution in simulated cases; cases that require more "
+        "memory than this machine has are skipped",
     )
     add("--keep", metavar="DIR", help="keep the files and command of each simulated case in DIR")
     add(
@@ -50,7 +50,7 @@ def add_programs_to(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         default=[],
-        help="folder that contains your own program.toml (repeatable)",
+        help="folder that contains the program.toml of an external program (repeatable)",
     )
 
 
@@ -61,7 +61,7 @@ def add_params_to(parser: argparse.ArgumentParser) -> None:
         metavar="key=value",
         nargs="*",
         default=[],
-        help="parameters that differ from their defaults",
+        help="parameters to change from their defaults",
     )
     parse = parser.parse_known_args
 

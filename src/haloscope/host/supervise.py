@@ -79,7 +79,7 @@ def reason(program: str, error: OSError) -> str | None:
     if error.errno == errno.ENOEXEC:
         return "is not executable: no #! line, or built for another processor"
     if error.errno == errno.ENOENT and os.path.exists(program):  # noqa: PTH110
-        return "its interpreter (#! line) or dynamic loader does not exist"
+        return "interpreter (#! line) or dynamic loader not found"
     return error.strerror
 
 

@@ -151,7 +151,8 @@ def passed_over(pair: Pair) -> list[str]:
     for one in takewhile(lambda one: one.program != str(pair.mpicxx), _wrappers()):
         lines.append(f"{one.program} cannot compile an MPI program: {one.why}")
     for one in takewhile(lambda one: one.program != str(pair.mpirun), _launchers()):
-        other = f"{one.program} belongs to {one.version}, but {pair.mpicxx} to {pair.version}"
+        other = f"{one.program} belongs to {one.version}, but {pair.mpicxx} belongs to "
+        other += pair.version
         lines.append(other if one.family else one.why)
     return lines
 
@@ -181,7 +182,7 @@ def _unusable_wrapper(one: _Reported, launcher: _Reported | None) -> Unusable | 
     if one.family is not None and not does_not_compile(one.program):
         by = "neither mpirun nor srun is in PATH"
         if launcher is not None:
-            own = f"{launcher.program} to {launcher.version}"
+            own = f"{launcher.program} belongs to {launcher.version}"
             by = own if launcher.family else launcher.why
         remedy = (
             "load the module with its mpirun or srun, put the bin folder of one library first in "
@@ -217,8 +218,8 @@ def _without_wrapper(without: str, launcher: _Reported | None) -> Unusable | Non
 def compiler_remedy(family: Family | None, compiler: str) -> str:
     """Return the remedy if a wrapper does not find its compiler. compiler: one that works."""
     variable = {"openmpi": "OMPI_CXX", "impi": "I_MPI_CXX"}.get(family or "", "MPICH_CXX")
-    remedy = f"export {variable}={compiler} (that compiler works), or install the compiler of the "
-    return f"{remedy}wrapper (with conda: conda install cxx-compiler)"
+    remedy = f"export {variable}={compiler} (this compiler works), or install the compiler that "
+    return f"{remedy}the wrapper calls (with conda: conda install cxx-compiler)"
 
 
 def _launchers() -> Iterator[_Reported]:
@@ -374,7 +375,7 @@ def compiled(wrapper: str, environment: Mapping[str, str]) -> str | None:
         ended = process.run([wrapper, str(source), "-o", str(program)], environment, COMPILED_S)
         if ended.timed_out or ended.code:
             return why_failed(ended, COMPILED_S)
-        return None if program.exists() else "it ends without an error, but writes no program"
+        return None if program.exists() else "it reports no error, but writes no executable"
 
 
 def why_failed(ended: process.Ended, limit_s: float) -> str:

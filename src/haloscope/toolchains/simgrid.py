@@ -21,8 +21,8 @@ from haloscope.toolchains.library import Say, Toolchain, prefix_of
 SIMGRID = "simgrid"
 
 INSTALL = (
-    "run haloscope toolchain add simgrid (without root; takes 30 s on Debian and Ubuntu, and "
-    "about 10 min to build elsewhere), or apt install simgrid libsimgrid-dev (Debian, Ubuntu)"
+    "run haloscope toolchain add simgrid (no root needed; 30 s on Debian and Ubuntu, about "
+    "10 min elsewhere to build it), or apt install simgrid libsimgrid-dev (Debian, Ubuntu)"
 )
 
 

@@ -126,8 +126,8 @@ def test_core_types_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     found = processors.check_core_kinds(Patient(hybrid_laptop(tmp_path / "b").root))
 
     assert found.level == "note"
-    assert shows(found.what, "2 kinds: 4 P-cores ", " 4.7 GHz", "8 E-cores ", " 3.4 GHz")
-    assert found.remedy is not None and "at most 4" in found.remedy
+    assert shows(found.what, "4 P-cores ", " 4.7 GHz", "8 E-cores ", " 3.4 GHz")
+    assert found.remedy is not None and found.remedy.endswith(" 4")
 
 
 def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_a_missing_temporary_folder_is_named(
     found = system.check_scratch(Patient())
 
     assert found.level == "warn"
-    assert found.what.startswith(f"{tmp_path / 'nosuch'}: ")
+    assert f"{tmp_path / 'nosuch'} " in found.what
 
 
 def test_an_unusable_temporary_folder_is_named(
@@ -387,11 +387,11 @@ def test_the_srun_start_method_is_printed(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("SLURM_CONF")  # its file may be elsewhere than in /etc/slurm
     found = libraries.check_srun(Patient())
     assert found.level == "note"
-    assert shows(found.what, "pmi2, cray_shasta.", "not load PMIx library")
+    assert shows(found.what, "pmi2 and cray_shasta.", "not load PMIx library")
     assert found.remedy is not None and "libpmix2" in found.remedy
 
     (tmp_path / "pmix").touch()
-    assert libraries.check_srun(Patient()).what.endswith(" pmix, pmi2, cray_shasta")
+    assert libraries.check_srun(Patient()).what.endswith(" pmix, pmi2, and cray_shasta")
 
 
 def test_a_slurm_client_without_a_cluster_is_not_a_problem(
@@ -441,7 +441,7 @@ def test_gpus_are_listed_with_driver_and_compiler(
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CUDACXX", raising=False)
     fake = FakeMachine(tmp_path)
-    assert libraries.check_gpus(Patient(tmp_path)).what.startswith("none; ")
+    assert libraries.check_gpus(Patient(tmp_path)).what.endswith("memory=device emulates one")
     fake.write(f"{NVIDIA}/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54  x")
     assert "(NVIDIA 550.54)" in libraries.check_gpus(Patient(tmp_path)).what
 
@@ -456,7 +456,7 @@ def test_gpus_are_listed_with_driver_and_compiler(
     monkeypatch.setenv("CUDACXX", str(nvcc))
     found = libraries.check_gpus(Patient(tmp_path))
     assert found.level == "ok"
-    assert str(nvcc) in found.what and found.what.endswith("run STUDY --device cuda")
+    assert str(nvcc) in found.what and found.what.endswith(" --device cuda")
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
@@ -493,10 +493,10 @@ def test_the_library_is_queried_for_gpu_memory_support(
 
     found = libraries.check_gpu_awareness(patient)
 
-    assert (found.level, found.what) == (level, f"X MPI 1.0: CUDA {said}, HIP unknown")
+    assert (found.level, found.what) == (level, f"X MPI 1.0 (CUDA: {said}, HIP: unknown)")
     assert (found.remedy is None) == (level == "ok")
     broken = a_toolchain(tmp_path, "exit 1", wrapper)
-    assert libraries.check_gpu_awareness(broken).what == "X MPI 1.0: unknown"
+    assert libraries.check_gpu_awareness(broken).what == "X MPI 1.0 (unknown)"
 
 
 def test_without_mpi_no_check_crashes() -> None:

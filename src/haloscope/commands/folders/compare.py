@@ -27,34 +27,34 @@ from haloscope.toolchains.launching.tuning import in_words
 from haloscope.topics.programs import UNPAIRED, ResultContrast, number_of, scale, texts_of
 
 _DESCRIPTION = """\
-Compare two result folders case by case: before and after a change, or two MPI libraries.
+Compare two result folders case by case, for example from before and after a change, or from two MPI
+libraries.
 
 Cases are matched by kernel, parameters, and layout. If each folder has one toolchain and the two
 differ, the toolchains are compared. Medians over launches are compared with a two-sided
-Mann-Whitney test, with Holm correction for the number of comparisons. Their ratio has a confidence
-interval if there are at least 6 launches. Every point of a sweep is compared: each size, each
-collective operation, and each parameter of loggp. For stream, only triad is compared. The table has
-one line per sweep; --details and --csv contain all points. The number of launches limits the number
-of comparisons that the test can decide: none with 3 launches on each side, up to 6 with 5, and up
-to 300 with 8.
+Mann-Whitney test, with Holm correction for the number of comparisons. The ratio of two medians has
+a confidence interval if there are at least 6 launches. Every point of a sweep is compared: each
+size, each collective operation, and each parameter of loggp. For the kernel stream, only triad is
+compared. The table has one line per sweep; --details and --csv contain all points. The number of
+launches limits the number of comparisons that the test can decide: none with 3 launches on each
+side, up to 6 with 5, and up to 300 with 8.
 
-On a batch system the same test compares allocations, each by the median over its launches. One
-comparison needs at least 4 allocations on each side, because the smallest exact p-value of m and n
-allocations is 2 / C(m + n, m). With fewer allocations the verdict is "undecided". To measure in N
-jobs, use run --allocations N; to submit the missing jobs, use run --resume DIR --allocations N. If
-some cases run on several nodes, the output names the cases that a change of the network cannot
-affect.
+On a batch system the same test compares allocations, each represented by the median over its
+launches. One comparison needs at least 4 allocations on each side, because the smallest exact
+p-value of m and n allocations is 2 / C(m + n, m). With fewer allocations the verdict is
+"undecided". To measure in N jobs, use run --allocations N; to submit the missing jobs, use run
+--resume DIR --allocations N. If some cases run on several nodes, the output names the cases that a
+change in the network cannot affect.
 
 The speed of the machine may drift between the two campaigns. To rule this out, alternate launches
-between both folders with run --resume DIR --launches N. The rate of false differences is in
-docs/bench/aa_real.md.
+between both folders with run --resume DIR --launches N. For the measured rate of false differences,
+see docs/bench/aa_real.md.
 """
 _EPILOG = """\
 examples:
   haloscope compare results/before results/after
   haloscope compare results/before results/after --details --csv compared.csv
-  haloscope compare --with-last results/today --fail-above 5%       with the last folder before it
-
+  haloscope compare --with-last results/today --fail-above 5%       with the previous folder
   haloscope compare before after --fail-above 3% --junit compared.xml --markdown summary.md
   haloscope compare before after --out results/compared           a report like that of run
 
@@ -72,19 +72,21 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with-last",
         action="store_true",
-        help="compare DIR with the most recent earlier folder beside it that has some of the "
-        "same cases",
+        help="compare DIR with the most recent earlier folder next to it that shares cases with it",
     )
-    parser.add_argument("--details", action="store_true", help="show each point of a sweep")
+    parser.add_argument("--details", action="store_true", help="show every point of each sweep")
     parser.add_argument(
-        "--csv", metavar="FILE", help="write all comparisons, and results of programs, to FILE"
+        "--csv",
+        metavar="FILE",
+        help="write all comparisons, and results of programs, to FILE as CSV",
     )
     parser.add_argument(
         "--fail-above",
         metavar="SHARE",
         type=_share,
         default=0.0,
-        help="exit with 1 only if a case is significantly slower by more than SHARE, such as 3%%",
+        help="exit with code 1 only if a case is significantly slower by more than SHARE, such "
+        "as 3%%",
     )
     parser.add_argument("--junit", metavar="FILE", help="write all verdicts to FILE as JUnit XML")
     parser.add_argument("--markdown", metavar="FILE", help="write a summary to FILE as Markdown")

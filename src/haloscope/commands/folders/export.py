@@ -23,17 +23,17 @@ from haloscope.report.draw import csv_files
 _DESCRIPTION = """\
 Write the records of a result folder as one table, for a spreadsheet, pandas, polars, or R.
 
-Each row has the settings of its case, so that rows can be selected and grouped without other files.
-With --rows launches a row is one launch: the median, minimum, and maximum over its repetitions, and
-the kernel's results. With --rows repetitions a row is one timed repetition. A launch that swept
-several sizes has rows for each size. A size without a valid time, such as a printed 0, has a row
-with the reason instead of a time. Launches that did not run, damaged records, and results that are
-lists are omitted, and listed on standard error.
+Each row contains the settings of its case, so rows can be selected and grouped without other files.
+With --rows launches, each row is one launch, with the median, minimum, and maximum over its
+repetitions, and the kernel's results. With --rows repetitions, each row is one timed repetition. A
+launch that sweeps several sizes has separate rows for each size. If a size has no valid time, such
+as a printed 0, its row contains the reason instead of a time. Launches that did not run, damaged
+records, and results that are lists are omitted and reported on standard error.
 
-Names, types, units, and meanings of the columns are a Table Schema: in the JSON file, beside a CSV
-file (FILE.schema.json), and in the metadata of a Parquet file. In Python, haloscope.load(DIR)
-returns the same table as a polars data frame. Parquet and load need the extra 'data':
-pip install 'haloscope[data]'.
+A Table Schema describes the name, type, unit, and meaning of each column. It is part of the JSON
+file, a separate file beside a CSV file (FILE.schema.json), and part of the metadata of a Parquet
+file. In Python, haloscope.load(DIR) returns the same table as a polars data frame. Parquet and
+haloscope.load require the 'data' extra: pip install 'haloscope[data]'.
 """
 _EPILOG = """\
 examples:
@@ -52,7 +52,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("directory", metavar="DIR", type=Path, help="the result folder")
     add("--to", metavar="FORMAT", choices=_WRITERS, required=True, help=", ".join(_WRITERS))
-    add("--rows", choices=PER, default=PER[0], help=f"content of each row (default: {PER[0]})")
+    add("--rows", choices=PER, default=PER[0], help=f"what each row represents (default: {PER[0]})")
     add("-o", "--output", metavar="FILE", type=Path, help="output file (default: standard output)")
 
 

@@ -18,16 +18,16 @@ from haloscope.quantities import SECONDS, count, number, quantity
 from haloscope.stats.change_points import FEWEST, lacking
 
 _DESCRIPTION = """\
-Show the times of each case over all result folders of a machine, and where they changed.
+Show how the time of each case changed over all result folders of a machine.
 
 Two folders contain the same case if kernel, parameters, layout, and toolchain name are identical.
-Its time in a folder is the median over launches. Change points are searched for if there are at
-least four folders. Each is listed with the changes at the same time: MPI library, compiler,
-operating system and kernel, and hosts.
+The time of a case in a folder is the median over launches. With at least four folders, change
+points are detected. Each is listed with everything else that changed at the same time: MPI library,
+compiler, operating system and kernel, or hosts.
 
-Each folder is read once. An index in the cache folder keeps its times; it is updated when a
-records.jsonl changes, and can be deleted at any time. compare --with-last DIR compares one folder
-with the most recent earlier one.
+Each folder is read only once. An index in the cache folder stores its times. The index is updated
+when records.jsonl changes, and can be deleted at any time. To compare one folder with the most
+recent earlier one, use compare --with-last DIR.
 """
 _EPILOG = """\
 examples:
@@ -45,7 +45,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `history`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("--of", metavar="CASE", help="id of a case, its first digits, or a kernel")
+    add("--of", metavar="CASE", help="id of a case, or its first digits, or name of a kernel")
     add(
         "--on",
         dest="machine",
@@ -60,10 +60,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         default=Path("results"),
         help="folder that contains the result folders (default: results)",
     )
-    add(
-        "--out", metavar="DIR", type=Path, help="write a report to DIR: figures, tables, and a page"
-    )
-    add("--rebuild", action="store_true", help="read all records again")
+    add("--out", metavar="DIR", type=Path, help="write a report with figures and tables to DIR")
+    add("--rebuild", action="store_true", help="rebuild the index from all records")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -19,16 +19,17 @@ from haloscope.records.log import append, read
 from haloscope.study.values import COUNT_LIMIT
 
 _DESCRIPTION = """\
-Read the output of other benchmarks into a result folder, beside measurements by haloscope.
+Import the output of other benchmarks into a result folder, alongside haloscope's own measurements.
 
-Tables, figures, compare, and export treat imported records like all others. Each record is marked
-as imported and names its files. OSU's and IMB's ping-pong, bandwidth, and collective tests become
-cases of the kernels pingpong and collectives; every other test becomes a separate kernel.
+Imported records are included in tables, figures, compare, and export like all others. Each is
+marked as imported and contains the names of its files. The ping-pong, bandwidth, and collective
+tests of OSU and IMB become cases of the pingpong and collectives kernels; every other test becomes
+a separate kernel.
 
-osu: any OSU Micro-Benchmark, with or without -f, -c, and percentiles. imb: IMB-MPI1, IMB-NBC, and
-IMB-RMA. hpcg: HPCG-Benchmark_*.txt. reframe: run reports (JSON). A file may contain several tables
-and output lines from other programs. Runs with the same settings are treated as launches of one
-case.
+TOOL is osu (any OSU Micro-Benchmark, with or without -f, -c, and percentiles), imb (IMB-MPI1,
+IMB-NBC, and IMB-RMA), hpcg (HPCG-Benchmark_*.txt), or reframe (run reports in JSON). A file may
+contain several tables, and lines printed by other programs. Runs with the same settings are treated
+as launches of one case.
 """
 _EPILOG = """\
 examples:
@@ -60,7 +61,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--ranks",
         metavar="N",
         type=int,
-        help="number of processes, if the output does not contain it",
+        help="number of processes, if it is missing from the output",
     )
     add("--nodes", metavar="N", type=int, help="number of nodes (default: 1)")
     add("--host", metavar="HOST", help="name of the machine")

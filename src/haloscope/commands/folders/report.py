@@ -11,12 +11,12 @@ from haloscope.report.draw import json_document
 from haloscope.report.writing import composed, write_report
 
 _DESCRIPTION = """\
-Write the report of a result folder into it: report.html (one file, no network needed), report.md,
-report.tex, latex/*.tex (a file for each table and figure, to \\input, and their common notes),
-tables/*.csv, and figures/*.svg and *.pdf.
+Write a report to the result folder. Its files are report.html (a single file that needs no network
+access), report.md, report.tex, latex/*.tex (one file per table and figure for \\input, and their
+common notes), tables/*.csv, and figures/*.svg and *.pdf.
 
-Everything is computed again from records.jsonl, so a folder can be copied to another machine and
-reported there, or reported while it is still being measured.
+Everything is recomputed from records.jsonl, so the command also works on a copy of the folder on
+another machine, and while the measurement is still running.
 """
 _EPILOG = """\
 examples:
@@ -39,12 +39,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         choices=_FORMATS,
         default=_FORMATS,
-        help=f"formats to write: some of {', '.join(_FORMATS)} (default: all)",
+        help=f"formats to write, one or more of {', '.join(_FORMATS)} (default: all)",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print findings, tables, and cases as JSON (docs/findings.md) and write nothing",
+        help="print findings, tables, and cases as JSON (see docs/findings.md); write no files",
     )
 
 

@@ -15,9 +15,8 @@ from haloscope.report.draw import json_document, terminal
 from haloscope.topics.common.table import Table
 
 _DESCRIPTION = (
-    "Show a result folder in the terminal: its findings, and all tables except details and "
-    "very long ones. To show only some tables, give their ids or kinds, which are in parentheses "
-    "after each title.\n"
+    "Print the findings of a result folder, and all its tables except details and very long ones. "
+    "To print only some tables, give their ids or kinds, which follow each title in parentheses.\n"
 )
 _EPILOG = """\
 examples:
@@ -38,10 +37,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="TABLE",
         nargs="*",
         default=[],
-        help="ids or kinds (default: all but details)",
+        help="ids or kinds of the tables to print (default: all but details)",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="list only the ids and titles of tables")
+    what.add_argument("--list", action="store_true", help="print only the ids and titles of tables")
     what.add_argument(
         "--json", action="store_true", help="print findings, tables, and cases as JSON"
     )

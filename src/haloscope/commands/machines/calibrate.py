@@ -20,11 +20,11 @@ from haloscope.run.campaign.request import Request, start
 from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
-Measure this machine with the study `calibrate` (arithmetic, bandwidth by cores and cache level,
+Measure this machine with the `calibrate` study (arithmetic, bandwidth by cores and cache level,
 latency and bandwidth of messages by placement and protocol, overheads), fit the models, and write
 clusters/NAME.toml, with an interval and a source for every number. The expected duration is printed
-first if this machine ran the study before, else after the first launch of each case. A file
-measured on a disturbed machine is marked as such, and validate refuses it.
+first if the study has run on this machine before, otherwise after the first launch of each case. A
+file measured on a disturbed machine is marked as such, and validate rejects it.
 
 With this file, 'haloscope run STUDY --on NAME' simulates this machine, and records of real runs
 include the expected time of each phase.
@@ -48,7 +48,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--from",
         metavar="DIR",
         dest="folder",
-        help="fit the records of an earlier calibration, without new measurements",
+        help="fit the records of an earlier calibration without measuring again",
     )
     add("--launches", metavar="N", type=int, help="launches per case (default: the study's)")
 

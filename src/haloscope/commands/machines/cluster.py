@@ -26,8 +26,8 @@ _DESCRIPTION = """\
 Show a cluster file: the node, its caches and memory, each level of the network, the MPI library,
 the source of every number, and what is missing for a simulation (run STUDY --on NAME).
 
-Cluster files are in clusters/ of haloscope and in ./clusters, which takes precedence. To describe
-a machine, copy the file of a similar one; missing or impossible values are reported by key
+Cluster files are in haloscope's own clusters folder and in ./clusters, which takes precedence. To
+describe a machine, copy the file of a similar one; missing or impossible values are reported by key
 (docs/clusters.md).
 """
 
@@ -42,7 +42,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     show.add_argument(
         "--assumed",
         action="store_true",
-        help="show only assumed values, each with its reason, and the defaults of missing keys",
+        help="show only assumed values with their reasons, and the defaults of missing keys",
     )
 
 

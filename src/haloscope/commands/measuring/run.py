@@ -39,12 +39,12 @@ Run every case of a study, with launches in random order, and write a report.
 
 STUDY is the name of a built-in study (haloscope list) or your own TOML file. All cases are
 validated before the first launch. Each launch is written to DIR/records.jsonl before the next one
-starts. After an interruption, --resume DIR continues; at most one launch is lost.
+starts. To continue after an interruption, use --resume DIR; at most one launch is lost.
 """
 _EPILOG = """\
 examples:
   haloscope run quick                               measure this machine for about a minute
-  haloscope run poisson-scaling --dry-run           show the cases and their memory, run nothing
+  haloscope run poisson-scaling --dry-run           show the cases and their memory use
   haloscope run my-study.toml --launches 10 --out results/before
   haloscope run network --on lab                    submit to the batch system of a site
   haloscope run network --on lab --allocations 8    ... as eight jobs, so that compare can decide
@@ -53,7 +53,7 @@ examples:
   haloscope run quick --on stampede2 --replicates 7  ... with seven random sets of nodes
   haloscope run my-study.toml --program my_solver   measure a program of your own
   haloscope run sf-device --device cuda             ... in GPU memory
-  haloscope run my-study.toml --layout advice/layout.toml --on lab   use the layout of advise
+  haloscope run my-study.toml --layout advice/layout.toml --on lab   use the advised layout
   haloscope run --resume results/before             continue after an interruption
   haloscope run --resume results/before --launches 20         run more launches of each case
 
@@ -84,24 +84,25 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add(
         "--accept-change",
         action="store_true",
-        help="with --resume: continue although MPI, code, or host changed; affected records are "
-        "flagged",
+        help="with --resume: continue even if the MPI library, the code, or the host has changed; "
+        "affected records are flagged",
     )
     add(
         "--dry-run",
         action="store_true",
-        help="show the cases, their memory, and notes; run, download, and build nothing",
+        help="show the cases, their memory use, and notes without running, downloading, or "
+        "building anything",
     )
     add(
         "--oversubscribe",
         action="store_true",
-        help="allow more ranks and threads than cores (flagged)",
+        help="allow more ranks and threads than cores; records are flagged",
     )
     add(
         "--layout",
         metavar="FILE",
         type=Path,
-        help="use the layout in FILE for every run (layout.toml of haloscope advise)",
+        help="use the layout in FILE for every run, such as layout.toml from haloscope advise",
     )
     add("--toolchain", metavar="NAME", help="use this MPI library for every run")
     add("--device", choices=DEVICES, help="build the kernels for GPUs with CUDA or HIP")
@@ -109,9 +110,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--seed",
         metavar="N",
         type=int,
-        help="random seed of the launch order (default: random, recorded)",
+        help="random seed for the launch order (default: drawn at random and recorded)",
     )
-    add("--via", metavar="SITE", help="simulate the cases in batch jobs on a site, one per core")
+    add("--via", metavar="SITE", help="simulate in batch jobs on a site, one case per core")
     add("--nodes", metavar="N", type=int, help="with --via: nodes per job (default: 1)")
     add("--detach", action="store_true", help="on a site: submit the jobs and return")
     add(

@@ -22,8 +22,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `status`, and add its argument."""
     parser.description = (
         "Show the progress of a batch run: finished and remaining launches, job states, and "
-        "reasons for waiting. Launches are counted in DIR/records.jsonl, so this also works "
-        "without the batch system."
+        "reasons for waiting. Launches are counted in DIR/records.jsonl, so the "
+        "command also works where the batch system is not available."
     )
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
 
@@ -61,7 +61,7 @@ def _states(directory: Path) -> tuple[dict[str, JobState], str]:
         problem = error.problems[0]
         return {}, f"batch system not queried: {problem.where}: {problem.what}"
     except (NoAnswerError, RefusedError) as error:
-        return {}, f"the batch system does not answer: {error}"
+        return {}, f"the batch system is not responding: {error}"
 
 
 def _show_noted(jobs: FolderJobs, out: Screen) -> None:

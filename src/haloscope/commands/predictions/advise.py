@@ -34,23 +34,23 @@ _DESCRIPTION = """\
 Compare layouts of a kernel (nodes, tasks per node, threads per task, and which ranks share a node)
 by predicted or measured time, and print the layout to request, ready to paste.
 
-On a cluster (--on stampede2) every candidate is simulated. The result has an error band, which is
-taken from published tables of the same kernel and cluster, if any. On this machine
-(--on local) all candidates are measured. On a site, candidates are simulated with the cluster file
-named in the site file. On this machine and on a site, launches of the best two candidates and of
-the default then alternate, on a site in one job, until the difference is significant or the time
-limit is reached.
+On a cluster (--on stampede2), every candidate is simulated. If there are published tables of the
+same kernel and cluster, they determine the error band of the result. On this machine (--on local),
+all candidates are measured. On a site, candidates are simulated with the cluster file named in the
+site file. On this machine and on a site, the two best candidates and the default layout are then
+launched in turn until the difference is significant or the time limit is reached. On a site, these
+launches run in one job.
 
 The default layout is the baseline. It fills as few nodes as possible, in order, with one thread per
-task. Numbers of nodes and threads are compared first, then other mappings of ranks for the best
-two.
+task. Different numbers of nodes and threads are compared first, then other rank mappings of the two
+best candidates.
 
-DIR receives advice.json, a study that measures the advised and the default layout on a real
-machine, and the files that launchers read.
+The command writes advice.json to DIR, with a study that measures the advised and the default layout
+on a real machine, and the files that launchers read.
 
 With --profile, rank mappings of any profiled program are compared by the number of bytes on the
-busiest link: block, round robin, random, and those that METIS and SharedMap compute from its
-traffic.
+busiest link. The mappings are block, round robin, random, and those that METIS and SharedMap
+compute from the program's traffic.
 """
 _EPILOG = """\
 examples:
@@ -78,30 +78,33 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--profile",
         metavar="DIR",
         type=Path,
-        help="folder written by haloscope profile, instead of a kernel",
+        help="folder written by haloscope profile (instead of KERNEL)",
     )
     add(
         "--nodes",
         metavar="N",
         type=int,
-        help="with --profile: number of nodes (default: the fewest)",
+        help="with --profile: number of nodes (default: the fewest possible)",
     )
     add(
         "--on",
         metavar="PLACE",
         required=True,
         help="where to compare the layouts: a cluster (simulated), local (measured), or a site "
-        "(all simulated, the best of them measured)",
+        "(all simulated, the best also measured)",
     )
     add("--via", metavar="SITE", help="simulate the candidates in batch jobs on a site")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
-    add("--most-nodes", metavar="N", type=int, help="maximum number of nodes (default: 8 x fewest)")
+    add(
+        "--most-nodes", metavar="N", type=int, help="maximum number of nodes (default: 8 x minimum)"
+    )
     add("--launches", metavar="N", type=int, help="launches per measured layout (default: 6)")
     add(
         "--within",
         metavar="TIME",
         type=_minutes,
-        help="start no candidate after this time, such as 90s, 10m, or 1h (default unit: minutes); "
+        help="start no further candidate after this time, e.g. 90s, 10m, or 1h (default unit: "
+        "minutes); "
         "on a site: time limit of the job",
     )
     placeoptions.add_programs_to(parser)

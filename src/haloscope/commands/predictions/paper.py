@@ -27,8 +27,9 @@ _DESCRIPTION = """\
 Show published performance tables. If a study names a paper, its report compares your measurements
 with these tables.
 
-A dot marks a cell without a value: missing in the paper, or not readable with certainty (stated
-below the table). A wall time of 00:00:00 is a run shorter than the printed resolution.
+A dot marks a cell whose value is missing in the paper, or cannot be read with certainty (see the
+notes below the table). A wall time of 00:00:00 means that the run was shorter than the printed
+resolution.
 """
 _EPILOG = """\
 examples:
@@ -52,15 +53,16 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     show.add_argument("id", metavar="ID", help="id of a paper, e.g. hpcf-2018-10")
     show.add_argument("table", metavar="TABLE", help="number of a table, e.g. 4.1")
-    show.add_argument("--csv", action="store_true", help="print CSV: one row per cell")
+    show.add_argument("--csv", action="store_true", help="print CSV with one row per cell")
     check = actions.add_parser(
         "check",
         help="check a paper's statements against its own tables",
-        description="Check every statement of a paper against the cells of its own tables: yes, "
-        "no, mixed, or no cells. Comparisons that the printed digits leave open are not counted.",
+        description="Check every statement of a paper against the cells of its own tables. The "
+        "verdict is yes, no, mixed, or no cells. Comparisons that the printed digits cannot decide "
+        "are not counted.",
     )
-    check.add_argument("id", metavar="ID", help="the paper, e.g. hpcf-2018-10")
-    check.add_argument("--csv", metavar="FILE", help="write all statements to FILE")
+    check.add_argument("id", metavar="ID", help="id of a paper, e.g. hpcf-2018-10")
+    check.add_argument("--csv", metavar="FILE", help="write all statements to FILE as CSV")
 
 
 def execute(arguments: argparse.Namespace) -> int:

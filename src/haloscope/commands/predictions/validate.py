@@ -46,36 +46,37 @@ from haloscope.topics.mapping.plan_cells import plan_cells
 
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables with the cluster file of its machine, and report
-the errors. Tables of wall times, of Jacobi updates per second, of GPU messages, and of jobs on few
-and many nodes are supported. The paper's statements are scored on the simulated cells. For this,
-runs that the tables list without times are also simulated, unless --table or --from is given.
+the errors. Tables of wall times, Jacobi updates per second, GPU messages, and jobs on few and many
+nodes are supported. The paper's statements are scored on the simulated cells. Runs that the tables
+list without times are also simulated for this purpose, unless --table or --from is given.
 
-`local` runs the study validate-local on this machine instead. Launches of a calibration alternate
-with those of solves and messages, and the calibration then predicts the solves and messages. The
-expected duration is printed before the first launch, or after one of each case. After an
-interruption, run --resume continues it; --from uses the launches that are complete.
+`local` instead runs the study validate-local on this machine. Calibration launches alternate with
+launches of solves and messages, whose times are then predicted from the calibration. The expected
+duration is printed before the first launch, or after one launch of each case. To continue after an
+interruption, use run --resume; to evaluate only the completed launches, use --from.
 
 Values in cluster files come from data sheets, descriptions, and published cells (see set_by in the
-file). Errors of these cells are reported separately from those of predicted cells. Where a paper's
-speedups give a time more exactly than its printed digits, that time is used. No error is computed
-for times with too few digits.
+file). The errors of these published cells are reported separately from those of predicted cells. If
+a paper's speedups determine a time more precisely than its printed digits do, that time is used. No
+error is computed for times with too few digits.
 
-The error of a naive guess is listed beside each error. The guess is the published time on one node
-divided by the number of nodes; for rates, the rate of one rank multiplied by the number of ranks;
-and for GPU messages, the paper's latency + size / bandwidth. The skill is 1 - error / naive error.
+The error of a naive guess is listed beside each error. For times, the guess is the published time
+on one node divided by the number of nodes; for rates, the rate of one rank multiplied by the number
+of ranks; for GPU messages, the paper's latency + size / bandwidth. The skill is 1 - error / naive
+error.
 
-Papers with wall times do not state how processes were placed on a node: they are assumed to be
-spread over its sockets, or unbound where the cluster file has the costs (tara, several nodes).
+Papers with wall times do not specify how processes were placed on a node. They are assumed to be
+spread over its sockets, or unbound if the cluster file contains the costs (tara, several nodes).
 Filling one socket first (bind = "close") would predict up to 2.2 times the published time for
 partly filled nodes (table 4.1 of hpcf-2018-10, one node).
 
-One assumption was made after seeing results for several nodes: sums over all ranks use a tree
-(collectives in the cluster files), because no source names the algorithm. Predictions of table 4.1
-of hpcf-2018-10 change little with another algorithm (docs/decisions.md).
+One assumption was made after results for several nodes were known: sums over all ranks use a tree
+(collectives in the cluster files), because no source specifies the algorithm. Predictions of table
+4.1 of hpcf-2018-10 change little with another algorithm (docs/decisions.md).
 """
 _EPILOG = """\
 examples:
-  haloscope validate hpcf-2018-10                  all its tables: minutes, later from a cache
+  haloscope validate hpcf-2018-10                  all its tables (minutes, later from a cache)
   haloscope validate hpcf-2010-6 --table 5.1       one table
   haloscope validate orfeo-mpi-report              Jacobi on ORFEO's nodes
   haloscope validate hpcf-2018-10 --csv cells.csv  write all cells as CSV
@@ -105,16 +106,22 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="PAPER",
         help="id of a paper (see haloscope paper list), or local for this machine",
     )
-    add("--table", metavar="ID", action="append", default=[], help="only this table (repeatable)")
-    add("--csv", metavar="FILE", help="write all cells to FILE")
+    add(
+        "--table",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="simulate only this table (repeatable)",
+    )
+    add("--csv", metavar="FILE", help="write all cells to FILE as CSV")
     add(
         "--from",
         metavar="DIR",
         dest="folders",
         action="append",
         default=[],
-        help="with local: use the real runs of this folder; with PAPER: also score the statements "
-        "of the paper on the cases of this folder (repeatable)",
+        help="with local: use the measurements in this folder; with a paper: also score its "
+        "statements on the cases in this folder (repeatable)",
     )
     add(
         "--disturbed",
@@ -150,7 +157,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--spread",
         metavar="SHARE",
         type=float,
-        help="with --replicates: standard deviation of node speeds (default: the cluster file's)",
+        help="with --replicates: relative standard deviation of node speeds (default: from the "
+        "cluster file)",
     )
 
 

@@ -22,11 +22,11 @@ from haloscope.toolchains.added.extras import EXTRAS
 from haloscope.toolchains.transport import TRANSPORTS
 
 _DESCRIPTION = """\
-Print a script that completes haloscope's command lines in a shell: commands, options, kernels,
-their parameters and values, studies, clusters, papers, toolchains, and result folders.
+Print a shell script for tab completion of haloscope's commands, options, kernels, their parameters
+and values, studies, clusters, papers, toolchains, and result folders.
 
-The script contains the names that are known when it is written, but looks up folders and files
-itself. Completing a word does not start Python. Write the script again after updating haloscope.
+The script contains the names known when it was generated, and looks up folders and files itself.
+Completion does not start Python. Generate the script again after updating haloscope.
 """
 _EPILOG = """\
 examples:

@@ -27,8 +27,8 @@ _DESCRIPTION = """\
 List built-in studies with the number of cases each has on this machine (haloscope run STUDY),
 kernels and external programs (haloscope describe KERNEL, haloscope once KERNEL), papers with
 published tables (haloscope paper), clusters (haloscope cluster), and MPI libraries (haloscope
-toolchain). Nothing is downloaded or built. The limits on memory and ranks of kernels that are not
-built yet are not applied, so their studies may have fewer cases than listed.
+toolchain). Nothing is downloaded or built. Limits on memory and ranks are not applied to kernels
+that have not been built yet, so studies of these kernels may have fewer cases than listed.
 """
 
 

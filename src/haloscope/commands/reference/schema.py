@@ -30,8 +30,8 @@ haloscope reads the file.
 """
 _EPILOG = """\
 examples:
-  haloscope schema study > study.json    for the line '#:schema ./study.json' of a study
-  haloscope schema record                a line of records.jsonl
+  haloscope schema study > study.json    for a line '#:schema ./study.json' in a study
+  haloscope schema record                schema of a line of records.jsonl
 """
 
 

@@ -59,7 +59,7 @@ def _checked(check: Callable[[Patient], CheckResult], patient: Patient) -> Check
         if isinstance(error, UserError):
             first = error.problems[0]
             return CheckResult(name, "fail", f"{first.where}: {first.what}", first.remedy)
-        return CheckResult(name, "fail", f"this check failed to run: {error}")
+        return CheckResult(name, "fail", f"this check could not be completed: {error}")
 
 
 def exit_code(results: list[CheckResult]) -> int:

@@ -16,7 +16,7 @@ from haloscope.errors import UserError
 from haloscope.host import gpus, machine, process
 from haloscope.host.scratch import may_execute, scratch
 from haloscope.layout import Layout
-from haloscope.quantities import cpu_list, parse_cpu_list
+from haloscope.quantities import cpu_list, listed, parse_cpu_list
 from haloscope.run.doctor import CheckResult, Patient
 from haloscope.sites import file as site_file
 from haloscope.sites.schedulers import srun_kinds
@@ -60,10 +60,10 @@ def check_compiler(patient: Patient) -> CheckResult:
                 remedy = in_path.compiler_remedy(patient.toolchain.family, plain)
             return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", remedy)
         if not program.exists():
-            what = f"{compiler} ends without an error, but writes no program"
+            what = f"{compiler} reports no error, but writes no executable"
             return CheckResult("C++ compiler", "fail", what, remedy)
         if not may_execute(own.folder):  # a separate check reports this
-            what = f"{compiler} compiles C++20 with OpenMP (the program was not run)"
+            what = f"{compiler} compiles C++20 with OpenMP (the test program was not run)"
             return CheckResult("C++ compiler", "ok", what)
         if why := _failure([str(program)], extra):
             return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", remedy)
@@ -82,7 +82,7 @@ def check_mpi(patient: Patient) -> CheckResult:
         return CheckResult("MPI", "note", what, remedy)
     wrapped = compiler_family(toolchain)
     if wrapped not in (None, toolchain.family):
-        what = f"mpicxx in PATH belongs to {wrapped}, but mpirun to {toolchain.version}"
+        what = f"mpicxx in PATH belongs to {wrapped}, but mpirun belongs to {toolchain.version}"
         remedy = (
             "put the bin folder of one library first in PATH (Debian: update-alternatives --config "
             "mpirun)"
@@ -96,9 +96,9 @@ def check_mpi(patient: Patient) -> CheckResult:
     pair = in_path.found() if toolchain.name == "system" else None
     if pair is not None and (others := in_path.passed_over(pair)):
         remedy = (
-            "put the bin folder of one library first in PATH, or repair or remove the broken one"
+            "put the bin folder of one library first in PATH, or repair or remove the other library"
         )
-        return CheckResult("MPI", "warn", f"{what}. Not used: {'; '.join(others)}", remedy)
+        return CheckResult("MPI", "warn", f"{what} is used, because {'; '.join(others)}", remedy)
     return CheckResult("MPI", "ok", what)
 
 
@@ -114,9 +114,9 @@ def check_srun(patient: Patient) -> CheckResult:
         # only a client, as on a laptop; the site file may also be elsewhere
         what = f"Slurm is not responding: {error}"[:300]
         return CheckResult("srun", "note" if Path(conf or _SLURM_CONF).exists() else "ok", what)
-    usable = f"srun starts MPI ranks with {', '.join(kinds.usable)}"
+    usable = f"can start MPI ranks with {listed(kinds.usable)}"
     if not kinds.usable:
-        usable = "srun cannot start MPI ranks"
+        usable = "cannot start MPI ranks"
     if kinds.broken:
         what = f"{usable}. {' '.join(srun_kinds.notes(kinds))}"
         return CheckResult("srun", "note", what, srun_kinds.NO_PMIX)
@@ -134,15 +134,15 @@ def check_binding(patient: Patient) -> CheckResult:
     """Check with a launch whether ranks run on the cores that they were given."""
     toolchain = patient.toolchain
     if toolchain is None:
-        return CheckResult("binding", "note", "not tested: no working MPI library")
+        return CheckResult("binding", "note", "not tested; no working MPI library")
     job = Job(Layout(ppn=min(2, len(machine.physical_cores()))))
     try:
         command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
     except UserError as error:  # srun is the only launcher, and this is not a job
         (problem,) = error.problems
-        return CheckResult("binding", "note", f"not tested: {problem.what}", problem.remedy)
+        return CheckResult("binding", "note", f"not tested; {problem.what}", problem.remedy)
     done = process.run(command, environment, _LAUNCHED_S, _STATUS_CHARACTERS)
-    by_hand = f"run it by hand: {shlex.join(command)}"
+    by_hand = f"run the command by hand: {shlex.join(command)}"
     if done.timed_out:
         why = in_path.why_failed(done, _LAUNCHED_S)
         why = why.removeprefix(f"{toolchain.mpirun}: ")
@@ -158,10 +158,10 @@ def check_binding(patient: Patient) -> CheckResult:
             " and ".join(map(cpu_list, sorted(each))) or "none"
             for each in (job.cpus_of_ranks(), seen)
         )
-        why = f"requested processors {requested}, got {got}"
+        why = f"ranks were to run on processors {requested}, but ran on {got}"
         return CheckResult("binding", "fail", why, by_hand)
     return CheckResult(
-        "binding", "ok", f"works: ranks ran on processors {', '.join(sorted(found))}"
+        "binding", "ok", f"ranks ran on the requested processors {listed(sorted(found))}"
     )
 
 
@@ -170,7 +170,7 @@ def check_gpus(patient: Patient) -> CheckResult:
     found, driver = gpus.gpus(patient.root), gpus.driver(patient.root)
     if not found:
         with_driver = f", although a driver is loaded ({driver})" if driver else ""
-        return CheckResult("GPU", "note", f"none{with_driver}; memory=device emulates a device")
+        return CheckResult("GPU", "note", f"no GPU found{with_driver}; memory=device emulates one")
     named = [
         f"{number} x {name}" if number > 1 else name
         for name, number in Counter(one.name for one in found).items()
@@ -181,28 +181,28 @@ def check_gpus(patient: Patient) -> CheckResult:
         compiler = gpu_compilers.find(device)
     except UserError as error:
         return CheckResult("GPU", "note", what, error.problems[0].remedy)
-    what = f"{what}; {compiler}; to use it: haloscope run STUDY --device {device}"
+    what = f"{what}; compiler {compiler}; run studies with --device {device}"
     return CheckResult("GPU", "ok", what)
 
 
 def check_gpu_awareness(patient: Patient) -> CheckResult:
     """Check whether the MPI library reports support for GPU memory."""
     if patient.toolchain is None:
-        return CheckResult("GPU-aware MPI", "note", "unknown: no working MPI library")
+        return CheckResult("GPU-aware MPI", "note", "unknown; no working MPI library")
     with scratch() as own:
         try:
             answers = _gpu_aware(patient.toolchain, own.folder)
         except UserError as error:
             (problem,) = error.problems
-            return CheckResult("GPU-aware MPI", "note", f"unknown: {problem.what}", problem.remedy)
+            return CheckResult("GPU-aware MPI", "note", f"unknown; {problem.what}", problem.remedy)
     words = {True: "yes", False: "no", None: "unknown"}
-    each = [f"{name.upper()} {words[answer]}" for name, answer in answers.items()]
-    what = f"{patient.toolchain.version}: {', '.join(each) or 'unknown'}"
+    each = [f"{name.upper()}: {words[answer]}" for name, answer in answers.items()]
+    what = f"{patient.toolchain.version} ({', '.join(each) or 'unknown'})"
     there = {one.device for one in gpus.gpus(patient.root)}
     if any(answers.get(device) is False for device in there):
         remedy = (
-            "use mpi=staged, or load a GPU-aware MPI library (studies test mpi=gpu_aware before "
-            "they measure)"
+            "use mpi=staged, or load a GPU-aware MPI library (studies check mpi=gpu_aware before "
+            "measuring)"
         )
         return CheckResult("GPU-aware MPI", "note", what, remedy)
     return CheckResult("GPU-aware MPI", "ok" if answers else "note", what)
@@ -213,9 +213,7 @@ def check_tuning(patient: Patient) -> CheckResult:
     found = tuning.given(os.environ, patient.toolchain)
     if not found:
         return CheckResult("MPI variables", "ok", "none set")
-    remedy = (
-        "unset them unless they are intentional: they affect every run and are recorded with it"
-    )
+    remedy = "unset any that are unintentional; they affect every run and are recorded with it"
     return CheckResult("MPI variables", "note", tuning.in_words({"given": found}), remedy)
 
 
@@ -224,7 +222,7 @@ def check_simulation(patient: Patient) -> CheckResult:
     where = simgrid.folder() or "PATH"
     if simgrid.programs():
         return CheckResult("SimGrid", "ok", f"smpicxx and smpirun found in {where}")
-    remedy = f"needed only for simulated runs; {simgrid.INSTALL}"
+    remedy = f"only simulated runs need SimGrid; to install it, {simgrid.INSTALL}"
     return CheckResult("SimGrid", "note", f"smpicxx and smpirun not found in {where}", remedy)
 
 

@@ -19,19 +19,21 @@ def check_cores(patient: Patient) -> CheckResult:
     usable, allowed = len(machine.physical_cores(patient.root)), os.sched_getaffinity(0)
     what = f"{count(usable, 'core')} usable, {count(len(online), 'processor')} online"
     if forbidden := [cpu for cpu in online if cpu not in allowed]:
-        what += f", processors {cpu_list(forbidden)} not allowed"
+        what += f", processors {cpu_list(forbidden)} excluded by affinity"
     if off := sorted({*machine.present_cpus(patient.root)} - {*online}):
         what += f", processors {cpu_list(off)} offline"
     if usable == 1:
         remedy = (
-            "several ranks need --oversubscribe, and their times then include waiting for a core"
+            "running more than one rank requires --oversubscribe; times then include waiting for "
+            "the core"
         )
         return CheckResult("cores", "warn", what, remedy)
     if forbidden:
         remedy = (
-            "remove the affinity mask or cpuset (of a batch job, container, or taskset) to use "
+            "to use all processors, remove the affinity mask or cpuset (set by a batch job, "
+            "container, or taskset)"
         )
-        return CheckResult("cores", "note", what, f"{remedy}all processors")
+        return CheckResult("cores", "note", what, remedy)
     return CheckResult("cores", "note" if off else "ok", what)
 
 
@@ -39,13 +41,12 @@ def check_core_kinds(patient: Patient) -> CheckResult:
     """Check whether cores are of several kinds; ranks would wait for the slowest kind."""
     kinds = machine.core_kinds(patient.root)
     if len(kinds) == 1:
-        return CheckResult("kinds of cores", "ok", "all cores are of one kind")
+        return CheckResult("kinds of cores", "ok", "all cores are the same")
     usable = machine.physical_cores(patient.root)
     each = [f"{len({*usable} & {*cpus})} {name}" for name, cpus in kinds.items()]
     first = len({*usable} & {*next(iter(kinds.values()))})
-    remedy = f"the fastest cores are used first; to measure one kind, use at most {first} of them "
-    remedy += "(ppn x threads)"
-    return CheckResult("kinds of cores", "note", f"{len(kinds)} kinds: {', '.join(each)}", remedy)
+    remedy = "the fastest cores are used first; to use only these, keep ppn x threads at or below "
+    return CheckResult("kinds of cores", "note", ", ".join(each), f"{remedy}{first}")
 
 
 def check_threads_per_core(patient: Patient) -> CheckResult:
@@ -65,7 +66,8 @@ def check_quota(patient: Patient) -> CheckResult:
     if quota is None:
         return CheckResult("processor quota", "ok", "none")
     remedy = "assign whole CPUs to the container instead (docker run --cpuset-cpus=0-3)"
-    what = f"a cgroup limits this process to {quota:g} processors by pausing all its threads"
+    what = f"a cgroup limits this process to {quota:g} processors, and pauses all its threads when "
+    what += "the quota is used up"
     return CheckResult("processor quota", "warn", what, remedy)
 
 
@@ -73,12 +75,17 @@ def check_governor(patient: Patient) -> CheckResult:
     """Check whether the clock frequency rises only under load."""
     governor = machine.governor(patient.root)
     if governor is None:
-        return CheckResult("frequency governor", "note", "not visible (a virtual machine?)")
+        return CheckResult(
+            "frequency governor", "note", "cannot be read (as in many virtual machines)"
+        )
     if governor == "performance":
         return CheckResult("frequency governor", "ok", governor)
     remedy = "sudo cpupower frequency-set --governor performance"
     return CheckResult(
-        "frequency governor", "warn", f"{governor}: the clock frequency follows the load", remedy
+        "frequency governor",
+        "warn",
+        f"{governor}; the clock frequency varies with the load",
+        remedy,
     )
 
 
@@ -89,20 +96,20 @@ def check_turbo(patient: Patient) -> CheckResult:
         value = read(cpu / switch)
         if value == turbo_on:
             off = "1" if turbo_on == "0" else "0"
-            remedy = f"to compare few cores with many, switch it off: echo {off} | sudo tee "
+            remedy = f"to compare runs on few and many cores, disable turbo: echo {off} | sudo tee "
             remedy += str(cpu / switch)
-            what = "on: the clock frequency is higher if few cores are busy"
+            what = "on; the clock frequency is higher when few cores are busy"
             return CheckResult("turbo", "note", what, remedy)
         if value is not None:
             return CheckResult("turbo", "ok", "off")
-    return CheckResult("turbo", "note", "not visible")
+    return CheckResult("turbo", "note", "cannot be read")
 
 
 def check_load(patient: Patient) -> CheckResult:
     """Check whether something else is running."""
     busy = machine.busy_processors(patient.root)
     if busy is None:
-        return CheckResult("load", "note", "not visible")
+        return CheckResult("load", "note", "cannot be read")
     cores = len(machine.physical_cores(patient.root))
     what = f"other processes use {busy:.2f} of {count(cores, 'core')}"
     if busy > 0.25 * cores:
@@ -118,7 +125,7 @@ def check_memory(patient: Patient) -> CheckResult:
         remedy = "stop other processes, or raise the container's memory limit"
         return CheckResult("memory", "fail", what, remedy)
     if free < _GIB:
-        what += ": too little for large cases"
+        what += ", too little for large cases"
         return CheckResult("memory", "warn", what, "stop other processes")
     return CheckResult("memory", "ok", what)
 
@@ -128,12 +135,12 @@ def check_huge_pages(patient: Patient) -> CheckResult:
     text = read(patient.root / "sys/kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
     if match is None:
-        return CheckResult("huge pages", "note", "not visible")
+        return CheckResult("huge pages", "note", "cannot be read")
     if match[1] == "never":
         remedy = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
-        what = "transparent huge pages are off, which slows large arrays"
+        what = "transparent huge pages are disabled, which slows down access to large arrays"
         return CheckResult("huge pages", "warn", what, remedy)
-    return CheckResult("huge pages", "ok", f"transparent huge pages: {match[1]}")
+    return CheckResult("huge pages", "ok", f"{match[1]} (transparent huge pages)")
 
 
 def check_numa_balancing(patient: Patient) -> CheckResult:
@@ -142,7 +149,7 @@ def check_numa_balancing(patient: Patient) -> CheckResult:
         return CheckResult("NUMA balancing", "ok", "off")
     remedy = "echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
     return CheckResult(
-        "NUMA balancing", "warn", "on: the kernel may move pages during a run", remedy
+        "NUMA balancing", "warn", "on; the kernel may move pages during a run", remedy
     )
 
 
@@ -150,10 +157,9 @@ def check_clock(patient: Patient) -> CheckResult:
     """Check whether reading the time is cheap and steady."""
     clock = read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
     if clock is None:
-        return CheckResult("clock", "note", "not visible")
+        return CheckResult("clock", "note", "cannot be read")
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
         return CheckResult("clock", "ok", clock)
-    remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase 'steps'"
-    return CheckResult(
-        "clock", "warn", f"{clock}: reading the clock needs a system call, which is slow", remedy
-    )
+    remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase the "
+    remedy += "parameter 'steps'"
+    return CheckResult("clock", "warn", f"{clock}; reading it requires a slow system call", remedy)

@@ -24,7 +24,7 @@ def check_scratch(patient: Patient) -> CheckResult:
     asked = os.environ.get("TMPDIR")
     with scratch() as own:
         if asked and not Path(asked).is_dir():
-            what = f"{asked}: folder not found; {own.folder.parent} is used instead"
+            what = f"folder {asked} not found; {own.folder.parent} is used instead"
             return CheckResult("TMPDIR", "warn", what, "set TMPDIR to a folder, or unset it")
         if asked and Path(asked).resolve() != own.folder.parent.resolve():
             what = f"{asked} is not writable; {own.folder.parent} is used instead"
@@ -33,7 +33,7 @@ def check_scratch(patient: Patient) -> CheckResult:
             )
         if may_execute(own.folder):
             return CheckResult("TMPDIR", "ok", str(own.folder.parent))
-        what = f"{own.folder.parent} is mounted noexec: programs compiled there cannot run"
+        what = f"{own.folder.parent} is mounted noexec; programs compiled there cannot run"
     return CheckResult(
         "TMPDIR", "warn", what, "set TMPDIR to a folder on a file system without noexec"
     )
@@ -45,7 +45,7 @@ def check_python(patient: Patient) -> CheckResult:
     if pypi.can_install():
         return CheckResult("Python", "ok", what)
     remedy = f"run {sys.executable} -m ensurepip, or install uv"
-    what += ": neither pip nor uv found, so toolchains cannot be installed"
+    what += " has neither pip nor uv, so toolchains cannot be installed"
     return CheckResult("Python", "warn", what, remedy)
 
 
@@ -63,7 +63,7 @@ def check_locked_memory(patient: Patient) -> CheckResult:
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if limit == resource.RLIM_INFINITY:
         return CheckResult("locked memory", "ok", _limit(limit))
-    remedy = "only InfiniBand needs more: ulimit -l unlimited (/etc/security/limits.conf)"
+    remedy = "raise it only for InfiniBand: ulimit -l unlimited (or in /etc/security/limits.conf)"
     return CheckResult("locked memory", "note", _limit(limit), remedy)
 
 
@@ -78,11 +78,13 @@ def check_host_name(patient: Patient) -> CheckResult:
         socket.getaddrinfo(name, None)
     except UnicodeError as error:
         remedy = "use letters, digits, and '-': sudo hostnamectl hostname NAME"
-        return CheckResult("host name", "warn", f"{name!r} is not a valid name: {error}", remedy)
+        return CheckResult(
+            "host name", "warn", f"{name!r} is not a valid host name ({error})", remedy
+        )
     except OSError as error:
         remedy = f"echo '127.0.1.1 {name}' | sudo tee -a /etc/hosts"
         return CheckResult(
-            "host name", "warn", f"'{name}' does not resolve: {error.strerror}", remedy
+            "host name", "warn", f"'{name}' cannot be resolved ({error.strerror})", remedy
         )
     return CheckResult("host name", "ok", f"{name} resolves")
 
@@ -95,13 +97,16 @@ def check_shared_memory(patient: Patient) -> CheckResult:
     """Check whether shared memory has room for messages between ranks."""
     folder = patient.root / "dev/shm"
     if not folder.is_dir():
-        remedy = "mount a tmpfs there: ranks of one host communicate through it"
+        remedy = "mount a tmpfs there; ranks on the same host communicate through it"
         return CheckResult("/dev/shm", "fail", "does not exist", remedy)
     size = shutil.disk_usage(folder)
     what = f"{size.free / _GIB:.2f} GiB free"
     if size.free < _GIB // 4:
         return CheckResult(
-            "/dev/shm", "warn", what, "enlarge it (docker run --shm-size=1g, or remount it)"
+            "/dev/shm",
+            "warn",
+            what,
+            "enlarge it: docker run --shm-size=1g, or sudo mount -o remount,size=1G /dev/shm",
         )
     return CheckResult("/dev/shm", "ok", what)
 

@@ -83,7 +83,7 @@ def notes(kinds: Kinds) -> list[str]:
     """Return a note for each plugin that is listed but cannot be loaded."""
     others = f", others with srun --mpi={kinds.usable[0]}" if kinds.usable else ""
     return [
-        f"srun lists {kind} but cannot load it: {why}. MPI libraries that need it are started with "
-        f"their own mpirun{others}."
+        f"srun lists {kind}, but cannot load it ({why}). MPI libraries that need {kind} are "
+        f"started with their own mpirun{others}."
         for kind, why in kinds.broken.items()
     ]

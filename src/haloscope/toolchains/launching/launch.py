@@ -145,7 +145,7 @@ def _outside(toolchain: Toolchain, system: str, inside: str) -> Problem:
     """Return a problem: the launcher works only inside a job. inside: command for a
     shell in one.
     """
-    what = f"{toolchain.mpirun} starts the ranks of this library only inside a {system} job"
+    what = f"with this library, {toolchain.mpirun} starts ranks only inside a {system} job"
     remedy = "use a site (haloscope site detect, then --on NAME), run this command inside a job "
     remedy += f"({inside}), or use an MPI library with its own launcher: --toolchain openmpi"
     return Problem(f"{toolchain.name} ({toolchain.version})", what, remedy)
