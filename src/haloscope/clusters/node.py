@@ -46,7 +46,7 @@ class Memory(ClusterPart):
 
     cores: PositiveCount = Field(description="number of cores in use")
     bandwidth_bytes_per_s: Quantity = Field(
-        description="bandwidth of these cores together, including lines that are read before they "
+        description="combined bandwidth of these cores, including lines that are read before they "
         "are overwritten"
     )
     store_cost: Quantity | None = Field(
@@ -63,7 +63,7 @@ class SocketMemory(ClusterPart):
 
     cores: PositiveCount = Field(description="number of cores of the socket in use")
     bandwidth_bytes_per_s: Quantity = Field(
-        description="bandwidth of these cores together from the memory of their socket, "
+        description="combined bandwidth of these cores from the memory of their socket, "
         "including lines that are read before they are overwritten"
     )
 
@@ -84,7 +84,7 @@ class SocketLink(ClusterPart):
 class Socket(ClusterPart):
     """A socket with its own memory, which holds the data of its ranks.
 
-    The key `memory` of the node is then the bandwidth of ranks that are spread over the sockets.
+    The `memory` tables of the node then describe ranks that are spread over the sockets.
     """
 
     memory: tuple[SocketMemory, ...] = Field(
@@ -166,7 +166,7 @@ class Gpu(ClusterPart):
 
 
 class KernelRate(ClusterPart):
-    """The computation rate of a core in one kernel, if a program on this machine determines it."""
+    """Computation rate of a core in one kernel, if determined with a program on this machine."""
 
     kernel: str = Field(description="name of the kernel (haloscope list)")
     variant: str | None = Field(
@@ -186,7 +186,7 @@ class NodeSpread(ClusterPart):
     """Variability between nodes: standard deviations of the logarithm of computation times.
 
     Simulated replicates draw node speeds from this distribution. Without replicates, all nodes are
-    alike.
+    identical.
     """
 
     nodes: Quantity | None = Field(
@@ -218,12 +218,12 @@ class Unbound(ClusterPart):
 
     processes: PositiveCount = Field(description="number of processes per node")
     share: Quantity = Field(
-        description="share of the time in which the processes of a node are badly placed, "
+        description="share of the time during which the processes of a node are badly placed, "
         "independently of other nodes"
     )
     slower: Quantity = Field(
-        description="computation time of badly placed processes relative to bound processes, "
-        "at least 1"
+        description="computation time of badly placed processes relative to that of bound "
+        "processes, at least 1"
     )
     resume_s: Quantity | None = Field(
         None,
@@ -272,7 +272,7 @@ class Node(ClusterPart):
     socket: Socket | None = Field(
         None, description="memory of each socket; if omitted, all cores share one memory equally"
     )
-    gpu: Gpu | None = Field(None, description="GPUs of a node, all alike")
+    gpu: Gpu | None = Field(None, description="GPUs of a node, which are identical")
     caches: tuple[Cache, ...] = Field((), description="caches of a core, one entry per level")
     regions: tuple[ParallelRegion, ...] = Field(
         (),

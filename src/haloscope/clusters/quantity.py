@@ -46,7 +46,7 @@ CellValues = Annotated[
 
 
 class SetBy(ClusterPart):
-    """Cells of published tables that a number was fitted to. They never count as predictions."""
+    """Cells of published tables to which a number was fitted. They never count as predictions."""
 
     paper: Text = Field(description="id of the paper (haloscope paper list)")
     tables: tuple[Text, ...] = Field(min_length=1, description="ids of the tables of the paper")
@@ -67,11 +67,11 @@ class Quantity(ClusterPart):
     low: Number | None = Field(None, description="lower end of the interval of the value")
     high: Number | None = Field(None, description="upper end of the interval of the value")
     source: Source = Field(
-        description="source of the number: a data sheet, a paper, or a calibration; or 'assumed', "
+        description="source of the number: a data sheet, a paper, or a calibration, or 'assumed' "
         "with the reason"
     )
     set_by: tuple[SetBy, ...] = Field(
-        (), description="cells of published tables that the number was fitted to; none if omitted"
+        (), description="cells of published tables to which the number was fitted; none if omitted"
     )
 
     @model_serializer(mode="wrap")

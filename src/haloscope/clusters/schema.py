@@ -35,7 +35,7 @@ class Cluster(ClusterPart):
     disturbed: tuple[Text, ...] = Field(
         (), description="signs of other load on the machine during the calibration"
     )
-    node: Node = Field(description="description of one node; all nodes are alike")
+    node: Node = Field(description="description of one node; all nodes are identical")
     network: Network | None = Field(
         None, description="network between the nodes; required for simulations of several nodes"
     )
@@ -43,7 +43,7 @@ class Cluster(ClusterPart):
     mpi: Mpi | None = Field(None, description="MPI library; required for simulations")
     messages: tuple[Messages, ...] = Field(
         (),
-        description="one entry per placement of two ranks; simulations require the placement "
+        description="one entry per placement of two ranks; simulations require an entry for "
         "same-node",
     )
     overheads: Overheads | None = Field(

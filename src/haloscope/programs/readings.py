@@ -85,12 +85,12 @@ class PointsRead(ProgramTable):
     messages: Annotated[int, Field(ge=1)] = Field(
         1,
         description="an integer from 1: the number of messages of this size in a printed time, "
-        "such as 2 if both ranks send one",
+        "such as 2 if both ranks send a message",
     )
     operation: Capture | None = Field(
         None,
-        description="a regular expression for headings, whose group is the name of the "
-        "operation of the lines below the heading, such as allreduce",
+        description="a regular expression for headings, whose group is the name of the operation, "
+        "such as allreduce, for the lines below the heading",
     )
 
     @model_validator(mode="after")
@@ -156,7 +156,7 @@ class ResultRead(ProgramTable):
     )
     pattern: Capture = Field(description="a regular expression whose group is the value")
     which: Literal["first", "last"] = Field(
-        "last", description="'first' or 'last': the match that is used"
+        "last", description="'first' or 'last': the match to use"
     )
     per: Called | None = Field(
         None,
@@ -166,11 +166,11 @@ class ResultRead(ProgramTable):
     unit: str | None = Field(None, description="a text: the unit to display, such as s or B")
     absent: str | None = Field(
         None,
-        description="a text: the cases in which the program does not print the result; without "
-        "this key, the program must print the result",
+        description="a text: the cases in which the program does not print the result; if "
+        "omitted, the program must always print it",
     )
     help: str = Field(
-        "", description="a text: the meaning of the result, which haloscope describe prints"
+        "", description="a text: the meaning of the result, as printed by haloscope describe"
     )
 
 
@@ -178,7 +178,7 @@ class Check(ProgramTable):
     """`[[verify]]`: a condition for a correct answer."""
 
     says: Pattern | None = Field(
-        None, description="a regular expression that the output must contain"
+        None, description="a regular expression that must match in the output"
     )
     result: Called | None = Field(
         None, description="the name of a result to check with least, most, expected, or reference"
@@ -190,7 +190,7 @@ class Check(ProgramTable):
         None, description="a number, or the name of a parameter: the largest correct value"
     )
     expected: Real | None = Field(
-        None, description="the correct value; relative and absolute together are the tolerance"
+        None, description="the correct value, within the tolerance given by relative and absolute"
     )
     reference: Annotated[str, Field(min_length=1)] | None = Field(
         None,
@@ -200,7 +200,7 @@ class Check(ProgramTable):
     by: Called | None = Field(
         None,
         description="the name of a result that assigns each of several values to a value of "
-        "the reference, such as the number of the step",
+        "the reference, such as the step number",
     )
     relative: Annotated[Real, Field(ge=0)] = Field(
         0.0, description="the largest allowed relative deviation"

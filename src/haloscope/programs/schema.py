@@ -33,10 +33,10 @@ BUILT_IN = {
     "nodes": "the number of nodes",
     "ppn": "the number of processes per node",
     "threads": "the number of threads per process",
-    "box_x": "the largest of three factors of the number of ranks that are as equal as possible",
-    "box_y": "the second factor: ranks = box_x x box_y x box_z",
-    "box_z": "the third factor: ranks = box_x x box_y x box_z",
-    "rectangle_x": "the larger of two factors of the number of ranks that are as equal as possible",
+    "box_x": "the largest of three factors of the number of ranks, chosen as equal as possible",
+    "box_y": "the middle factor: ranks = box_x x box_y x box_z",
+    "box_z": "the smallest factor: ranks = box_x x box_y x box_z",
+    "rectangle_x": "the larger of two factors of the number of ranks, chosen as equal as possible",
     "rectangle_y": "the smaller factor: ranks = rectangle_x x rectangle_y",
     "folder": "the folder of program.toml",
     "run": "the folder of the launch, which contains only its inputs",
@@ -71,7 +71,7 @@ class ProgramParameter(ProgramTable):
     )
     unit: str | None = Field(None, description="a text: the unit to display, such as s or B")
     help: str = Field(
-        "", description="a text: the meaning of the parameter, which haloscope describe prints"
+        "", description="a text: the meaning of the parameter, as printed by haloscope describe"
     )
 
     def problem(self, value: object) -> str | None:
@@ -117,7 +117,7 @@ class Said(ProgramTable):
         description="a regular expression that must match in the output of the executable"
     )
     lacking: str = Field(
-        description="a text: the error if the pattern does not match, with the remedy"
+        description="a text: the error message if the pattern does not match, with the remedy"
     )
 
 
@@ -128,21 +128,20 @@ class Need(ProgramTable):
         description="'executable', 'file', or 'folder'"
     )
     get: str = Field(
-        description="a text: how to get the need; the error contains this text if the need is "
-        "missing"
+        description="a text: how to obtain it; printed with the error if it is missing"
     )
     variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = Field(
         None, description="the name of an environment variable that contains the path, tried first"
     )
     added: Called | None = Field(
-        None, description="the name of the software in `haloscope toolchain add`, tried second"
+        None, description="the name of software added with `haloscope toolchain add`, tried second"
     )
     below: str | None = Field(
         None, description="the path inside the added software; * matches any part of a name"
     )
     names: list[str] = Field(
         default_factory=list,
-        description="names of the executable that are searched in PATH, tried last",
+        description="names under which the executable is searched for in PATH, tried last",
     )
     holds: list[str] = Field(
         default_factory=list,
@@ -189,7 +188,7 @@ class Replacement(ProgramTable):
 
 
 class InputFile(ProgramTable):
-    """`[[inputs]]`: a file that is put in the folder of each launch."""
+    """`[[inputs]]`: a file that is copied to the folder of each launch."""
 
     file: str = Field(description=f"the path of the file, relative to {{folder}}; {WORDS}")
     name: str | None = Field(
@@ -214,7 +213,7 @@ class InputFile(ProgramTable):
 class ProgramFile(ProgramTable):
     """The keys at the top of the file. The folder's name is the name of the kernel."""
 
-    summary: str = Field(description="a text: what the program does, and what a step is")
+    summary: str = Field(description="a text: what the program does, and the definition of a step")
     command: Annotated[list[str], Field(min_length=1)] = Field(
         description="the command of each rank as a list of arguments, without launcher or "
         "shell; {name} is replaced by a parameter, a need, or a built-in name"
@@ -251,7 +250,7 @@ class ProgramFile(ProgramTable):
     )
     inputs: list[InputFile] = Field(
         default_factory=list,
-        description="tables [[inputs]]: files to put in the folder of each launch",
+        description="tables [[inputs]]: files to copy to the folder of each launch",
     )
     phases: PhasesRead | None = Field(
         None, description="the table [phases]: phases of a step and their times"

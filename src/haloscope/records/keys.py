@@ -96,7 +96,7 @@ class ProgramUsed(TypedDict):
 
 
 class ImportedFrom(TypedDict):
-    """Output of another benchmark from which a record was made; haloscope ran nothing."""
+    """Output of another benchmark, from which a record was made without a launch by haloscope."""
 
     tool: str
     benchmark: str
@@ -248,7 +248,7 @@ class Point(TypedDict):
 
 
 class TimeOverRanks(TypedDict):
-    """A time over all ranks: minimum, mean, and maximum."""
+    """Minimum, mean, and maximum of a time over all ranks."""
 
     min: NotRequired[float]
     mean: float

@@ -91,8 +91,7 @@ class BatchSite(_Table):
         description="the batch system: slurm, pbs (PBS Pro, OpenPBS), lsf, or flux"
     )
     partition: _Word = Field(
-        description="the partition (queue) that jobs are submitted to: the name of one of the "
-        "[[partitions]]"
+        description="the partition (queue) to which jobs are submitted, described in [[partitions]]"
     )
     partitions: tuple[Partition, ...] = Field(
         min_length=1,
@@ -100,7 +99,8 @@ class BatchSite(_Table):
         "max_minutes, and max_nodes",
     )
     launcher: Literal["srun", "jsrun", "mpirun"] = Field(
-        description="the launcher: srun (Slurm), jsrun (LSF on IBM systems), or mpirun (the "
+        description="the command that starts ranks: srun (Slurm), jsrun (LSF on IBM systems), or "
+        "mpirun (the "
         "launcher of the MPI library, or mpiexec of PALS)"
     )
     mpi: _Plugin | None = Field(
@@ -109,7 +109,8 @@ class BatchSite(_Table):
         "cray_shasta, or none",
     )
     account: _Word | None = Field(
-        None, description="the account, project, or bank of jobs (sbatch --account)"
+        None,
+        description="the account, project, or bank to which jobs are charged (sbatch --account)",
     )
     qos: _Word | None = Field(None, description="the quality of service of jobs (sbatch --qos)")
     constraint: _Features | None = Field(
@@ -148,16 +149,18 @@ class BatchSite(_Table):
     scratch: str | None = Field(
         None, description="a folder on the local disk of each node, used as TMPDIR"
     )
-    template: str | None = Field(None, description="the path of your own template of a job script")
+    template: str | None = Field(
+        None, description="the path of a job script template that replaces the default"
+    )
     environment: dict[_Variable, str] = Field(
         default_factory=dict,
-        description="environment variables that the commands of Slurm need, such as SLURM_CONF; "
-        "their names begin with SLURM_ or MUNGE_",
+        description="environment variables that Slurm commands need, such as SLURM_CONF; their "
+        "names must begin with SLURM_ or MUNGE_",
     )
     shared_cores: PositiveInt | None = Field(
         None,
-        description="only for the test cluster: the number of cores of the machine that all "
-        "its nodes share",
+        description="the number of cores of the machine, shared by all nodes; only for the test "
+        "cluster",
     )
 
     @property

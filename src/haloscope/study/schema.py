@@ -83,14 +83,14 @@ class LayoutAxes(_Model):
     bind: Binds = _axis(
         "bind",
         "'close' to fill one socket before the next, 'spread' to distribute "
-        "processes evenly over sockets, or 'none' to leave processes and threads "
-        "to the operating system",
+        "processes evenly over sockets, or 'none' to let the operating system place processes and "
+        "threads",
     )
     thread_bind: ThreadBinds = Field(
         ["close"],
         description="'close' to put the threads of a process on neighbouring cores, or "
-        "'spread' to distribute them over the share of the node that the process "
-        "has, which is the whole node for one process (OMP_PROC_BIND)",
+        "'spread' to distribute them over the process's share of the node, or over the whole node "
+        "if there is only one process (OMP_PROC_BIND)",
     )
     placement: Placements | None = _axis(
         "placement",
@@ -112,8 +112,8 @@ class LayoutAxes(_Model):
     mapping_seed: Positives = Field([1], description="integers from 1: seeds of random mappings")
     allocation: Allocations = _axis(
         "allocation",
-        "'best_fit' (as a scheduler chooses nodes beside other jobs; the first "
-        "nodes of an empty cluster), 'contiguous' (the first nodes), 'by_switch' "
+        "'best_fit' (nodes that a scheduler would choose among other jobs; the first nodes of an "
+        "empty cluster), 'contiguous' (the first nodes), 'by_switch' "
         "(nodes of each first-level switch in turn), 'by_pod' (nodes of each part "
         "below the top level in turn), or 'random' (see allocation_seed)",
     )
@@ -148,8 +148,8 @@ class Run(_Model):
     )
     launches: Launches | None = Field(
         None,
-        description=f"an integer from 1 to {LAUNCHES_LIMIT:,}: launches of each case of this "
-        "run; replaces the number of the study",
+        description=f"an integer from 1 to {LAUNCHES_LIMIT:,}: number of launches per case of "
+        "this run; replaces the number in the study",
     )
     skip_too_large: bool | None = Field(
         None,
@@ -165,7 +165,7 @@ class Run(_Model):
     )
     only_simulated: bool = Field(
         False,
-        description="true to run these cases on simulated clusters only, for example to "
+        description="true to run these cases only on simulated clusters, for example if they "
         "simulate a published program",
     )
     beyond_memory: bool = Field(
@@ -193,7 +193,7 @@ class Element(_Model):
     """One [[tables]] or [[figures]] table: what the report is to show."""
 
     kind: str
-    title: str | None = Field(None, description="a title in place of the default one")
+    title: str | None = Field(None, description="a title that replaces the default")
     where: dict[str, Values] = Field(
         default_factory=dict,
         description="settings of the cases to show, each with a value or a list of values: { n "
@@ -223,7 +223,7 @@ class FigureElement(Element):
 class Study(_Model):
     """A whole study, as its file gives it."""
 
-    title: str = Field(description="a text: the subject of the study, for lists")
+    title: str = Field(description="a text: the subject of the study, shown in lists")
     question: str | None = Field(
         None,
         description="the question that the study answers, as the first line of its report; the "
@@ -232,13 +232,15 @@ class Study(_Model):
     answer: Annotated[str, OneOf(lambda: [*kinds.FINDINGS])] | None = Field(
         None,
         description="the name of the findings that answer the question, from the list at the end "
-        "of this page; those on the first table if omitted",
+        "of this page; findings about the first table if omitted",
     )
     paper: Annotated[str, OneOf(papers)] | None = Field(
-        None, description="the id of a paper whose tables the report compares with (haloscope list)"
+        None,
+        description="the id of a paper; the report compares the results with its tables "
+        "(haloscope list)",
     )
     launches: Launches = Field(
-        1, description=f"an integer from 1 to {LAUNCHES_LIMIT:,}: launches of each case"
+        1, description=f"an integer from 1 to {LAUNCHES_LIMIT:,}: number of launches per case"
     )
     precision: float | None = Field(
         None,
@@ -251,24 +253,23 @@ class Study(_Model):
     most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL, le=LAUNCHES_LIMIT)] | None = Field(
         None,
         description=f"an integer from 7 to {LAUNCHES_LIMIT:,}, at least 'launches': "
-        "maximum launches of each case in a study with precision; 30 if omitted",
+        "maximum number of launches per case if precision is set; 30 if omitted",
     )
     most_time_s: Seconds | None = Field(
         None,
-        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: maximum time for all launches "
-        "of a case in a study with precision; a launch that would exceed it does not start",
+        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: maximum total time of the "
+        "launches of a case if precision is set; a launch that would exceed it does not start",
     )
     replicates: Annotated[int, Field(ge=2, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description=f"an integer from 2 to {LAUNCHES_LIMIT:,}: launches of each case, each "
-        "with node speeds drawn at random, on a simulated cluster whose file has a node-to-node "
-        "variability; if omitted, all nodes are alike and each case is simulated once",
+        description=f"an integer from 2 to {LAUNCHES_LIMIT:,}: number of simulations per case "
+        "with random node speeds, if the cluster file describes the variability between nodes; if "
+        "omitted, all nodes are identical and each case is simulated once",
     )
     minutes: Annotated[float, Field(gt=0, le=TIME_LIMIT_S / 60)] | None = Field(
         None,
         description="a number of minutes above 0: approximate duration of the study with the "
-        "number of launches in the file; a dry run and the start of a measurement "
-        "print it",
+        "number of launches in the file, printed by dry runs and before measurements",
     )
     timeout_s: Seconds = Field(
         600.0,

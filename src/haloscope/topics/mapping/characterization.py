@@ -99,7 +99,7 @@ def _choice(own: Sequence[MeasuredCase], seed: int) -> Choice | None:
 
 
 def tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Whether tasks are faster on few or on many nodes, by amount of data and number of tasks."""
+    """Faster choice of few or many nodes, by data per task and number of tasks."""
     return [_table(one, context, index) for index, one in enumerate(maps(cases, context.seed), 1)]
 
 

@@ -165,7 +165,7 @@ def _said(row: Mapping[str, PublishedValue], mappings: int) -> tuple[Cell, ...]:
 
 
 def one_node_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Tasks on one node, compared with published times of the programs that they model."""
+    """Time of tasks on one node, compared with published times of the modelled programs."""
     if context.paper is None:
         return _one_node_ours(cases, context)
     found = []

@@ -35,7 +35,7 @@ from haloscope.topics.star_forests.parts import neighbours_model, split_phase_mo
 
 
 def split_phase_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """A star forest operation and its parts by size, compared with the split-phase model."""
+    """Time of a star forest operation and its parts by size, with the split-phase model."""
     own = [case for case in cases if split_phase_model(case)]
     return [_table(part, context) for part in facets_by_kernel(own)]
 
