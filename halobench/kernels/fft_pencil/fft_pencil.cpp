@@ -263,7 +263,7 @@ Kernel fft_pencil() {
       {"spectrum_error_max", real,
        "largest difference from a known spectrum, as a fraction of the largest accepted difference",
        "", executed},
-      {"fftw", text, "library for one-dimensional transforms", "", executed}};
+      {"fftw", text, "library used for one-dimensional transforms", "", executed}};
   kernel.repetitions = "5";
   kernel.warmup = "1";
   kernel.batched = true;

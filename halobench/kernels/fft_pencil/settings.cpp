@@ -90,14 +90,14 @@ std::vector<Parameter> parameters() {
        "there is a plane for every rank, otherwise even"},
       Parameter::one_of(
           "transpose", "pipelined",
-          "how to transpose. alltoallv: one MPI_Alltoallv per transpose; pairwise: MPI_Sendrecv "
-          "with each rank in turn; pipelined: some groups of planes are sent while others are "
-          "transformed",
+          "how data are transposed. alltoallv: one MPI_Alltoallv per transpose; pairwise: "
+          "MPI_Sendrecv with each rank in turn; pipelined: some groups of planes are sent while "
+          "others are transformed",
           {"alltoallv", "pairwise", "pipelined"}),
       Parameter::one_of("layout", "blocked",
-                        "order of the work. blocked: transform blocks of lines that fit the cache "
-                        "and copy them to the send buffer; strided: transform whole arrays in "
-                        "place, with separate packing and unpacking",
+                        "order of operations. blocked: transform blocks of lines that fit the "
+                        "cache and copy them to the send buffer; strided: transform whole arrays "
+                        "in place, with separate packing and unpacking",
                         {"blocked", "strided"}),
       {"chunks", integer, "0",
        "number of groups of planes with transpose=pipelined (otherwise 1); 0: up to 8, each with "

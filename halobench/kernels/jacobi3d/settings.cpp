@@ -81,12 +81,12 @@ std::vector<Parameter> parameters() {
           "with non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
           variants()),
       {"depth", integer, "0",
-       "number of ghost layers, and of sweeps per exchange; 0: automatic (with variant=temporal, 8 "
-       "or as many as fit; otherwise 1)",
+       "number of ghost layers, and number of sweeps per exchange; 0: automatic (with "
+       "variant=temporal, 8 or as many as fit; otherwise 1)",
        "", 0, 64},
       Parameter::one_of("boundary", "dirichlet",
-                        "boundary condition. dirichlet: zero outside the mesh; periodic: opposite "
-                        "faces are neighbours",
+                        "condition at the mesh boundary. dirichlet: zero outside the mesh; "
+                        "periodic: opposite faces are neighbours",
                         {"dirichlet", "periodic"}),
       Parameter::one_of(
           "exchange", "nonblocking",

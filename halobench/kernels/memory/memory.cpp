@@ -37,8 +37,8 @@ std::vector<Parameter> of_any_device() {
               "randomly chosen calls (the same in every launch)",
               std::vector<std::string>(device_schedules.begin(), device_schedules.end())),
           {"gpus_shared", Parameter::Type::integer, "1",
-           "maximum number of ranks per GPU. Consecutive ranks on a node share a GPU; on a "
-           "simulated node, consecutive ranks on a socket",
+           "maximum number of ranks per GPU. Consecutive ranks on a node (in simulations: on a "
+           "socket) share a GPU",
            "", 1, most_sharing}};
 }
 

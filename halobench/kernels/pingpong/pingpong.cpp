@@ -328,8 +328,8 @@ Kernel pingpong() {
       {"messages_per_s", real, "highest value over all sizes, summed over pairs", "1/s", timeless}};
   kernel.point_results = {
       {"latency_s", real, "one-way latency, median over repetitions", "s", streams},
-      {"bandwidth_bytes_per_s", real, "summed over pairs", "B/s", timeless},
-      {"messages_per_s", real, "summed over pairs", "1/s", timeless}};
+      {"bandwidth_bytes_per_s", real, "total bandwidth of all pairs", "B/s", timeless},
+      {"messages_per_s", real, "total message rate of all pairs", "1/s", timeless}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

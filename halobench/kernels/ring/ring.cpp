@@ -102,7 +102,8 @@ Kernel ring() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "ring";
-  kernel.summary = "Messages sent in both directions around a ring of ranks until each returns";
+  kernel.summary =
+      "Messages sent in both directions around a ring of ranks until each returns to its sender";
   kernel.paper = "orfeo-mpi-report, section 1.A";
   kernel.results = {
       {"cycle_s", real, "time until all messages have returned, median over repetitions", "s"},
@@ -112,8 +113,8 @@ Kernel ring() {
       {"messages_received", integer, "number of messages received per cycle, summed over ranks"},
       {"values",
        integers,
-       "final values on rank 0, received with the message sent left and with the message sent "
-       "right",
+       "final values received by rank 0: from the message sent left, and from the "
+       "message sent right",
        "",
        "",
        {}}};

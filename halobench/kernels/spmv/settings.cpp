@@ -22,22 +22,25 @@ std::vector<Parameter> spmv_parameters() {
   using enum Parameter::Type;
   std::vector<Parameter> all = {
       {"matrix", file, "3d27",
-       "source of the matrix: a stencil on a square (2d5, 2d9) or on a cube (3d7, 3d27); random "
-       "(see row_length and bandwidth); power_law (see row_length); or a Matrix Market file "
-       "(NAME.mtx, NAME.mtx.gz, or a NAME.tar.gz that contains NAME.mtx)"},
+       "matrix to multiply by: a stencil on a square (2d5, 2d9) or cube (3d7, 3d27), "
+       "random (see row_length and bandwidth), power_law (see row_length), or a "
+       "Matrix Market file (NAME.mtx, NAME.mtx.gz, or a NAME.tar.gz that contains "
+       "NAME.mtx)"},
       {"n", integer, "100",
-       "grid points along each axis for a stencil, number of rows for random and power_law; for a "
-       "file, set by the file",
+       "number of grid points along each axis (stencils) or number of rows (random, "
+       "power_law); taken from a Matrix Market file",
        "", 1, 1e15},
       {"row_length", integer, "27",
-       "nonzeros per row for random, or their mean for power_law, limited to the number of columns "
-       "within the bandwidth; for a file, set to the rounded mean",
+       "nonzeros per row (random) or mean nonzeros per row (power_law), at most the "
+       "number of columns within the bandwidth; for a Matrix Market file, the rounded "
+       "mean of the file",
        "", 1, 1e9},
       {"bandwidth", integer, "0",
        "maximum distance of nonzeros from the diagonal for random; 0: no limit", "", 0, 1e15},
       {"partition", text, "rows",
-       "what to distribute evenly over ranks and threads: rows or nonzeros. graph, for Matrix "
-       "Market files only: METIS renumbers rows and minimises connections between ranks"},
+       "what to distribute evenly over ranks and threads: rows or nonzeros. With graph (Matrix "
+       "Market files only), METIS renumbers rows to minimise "
+       "connections between ranks"},
       Parameter::one_of(
           "overlap", "split",
           "how messages overlap with the product. none: messages, then product; split: product "

@@ -39,10 +39,10 @@ class Candidate(Layout):
         return self.mapping.replace("_", " ")
 
     def __str__(self) -> str:
-        """Describe the layout in words: 4 nodes, 16 tasks per node x 2 threads, round robin."""
+        """Describe the layout in words: 4 nodes, 16 tasks per node x 2 threads, block mapping."""
         threads = f" x {count(self.threads, 'thread')}" if self.threads > 1 else ""
         where = f"{count(self.nodes, 'node')}, {count(self.ppn, 'task')} per node{threads}"
-        return ", ".join(filter(None, (where, self.mapped)))
+        return ", ".join(filter(None, (where, self.mapped and f"{self.mapped} mapping")))
 
     def keys(self) -> Mapping[str, Value]:
         """Return the layout's keys in a study."""

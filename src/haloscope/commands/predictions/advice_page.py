@@ -92,9 +92,9 @@ def _request(one: Candidate, sockets: int | None) -> Table:
         ),
         rows=tuple((label(where), plain(line)) for where, line in lines),
         notes=(
-            "Files that these lines name: made in the job by request.script of advice.json.",
-            "MPICH and Intel MPI fill nodes in order: order the ranks by MPI_Comm_split, with the "
-            f"keys in {requests.ORDER_FILE}.",
+            "The job creates the files named in these lines with request.script of advice.json.",
+            "MPICH and Intel MPI fill nodes in order: reorder the ranks with MPI_Comm_split and "
+            f"the keys in {requests.ORDER_FILE}.",
         )
         if requests.script(one)
         else (),
