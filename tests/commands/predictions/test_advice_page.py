@@ -51,7 +51,7 @@ def test_the_headline_is_the_layout_with_its_gain_and_cost() -> None:
     assert answer is not None
     (part,) = answer.parts
     assert [*part.subject] == ["name"]
-    assert str(part.subject["name"]).split(", ") == ["8 nodes", "8 tasks per node", "block"]
+    assert str(part.subject["name"]).split(", ") == ["8 nodes", "8 tasks per node", "block mapping"]
     assert part.verdict is Verdict.FASTER
     assert part.ratio and part.ratio.median == pytest.approx(2.5)
     assert part.node_hours and part.node_hours.median == pytest.approx(2.0 / 3.2)
