@@ -10,7 +10,7 @@ from __future__ import annotations
 COMMANDS = {
     "run": "run all cases of a study and write a report",
     "once": "run one case and print its result",
-    "advise": "find the layout to request for a kernel",
+    "advise": "find the best layout to request for a kernel",
     "status": "show the batch jobs of a result folder",
     "collect": "write a report on the launches that batch jobs have completed",
     "cancel": "cancel the batch jobs of a result folder",
@@ -23,7 +23,7 @@ COMMANDS = {
     "export": "write the records of a result folder as CSV, JSON, or Parquet",
     "import": "import the output of OSU, IMB, HPCG, or ReFrame into a result folder",
     "list": "list studies, kernels, papers, clusters, and toolchains",
-    "describe": "describe a kernel: parameters and results",
+    "describe": "describe the parameters and results of a kernel",
     "profile": "count messages and bytes between ranks of any MPI program",
     "calibrate": "measure this machine and write a cluster file for it",
     "doctor": "check this machine for sources of noise and suggest fixes",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope toolchain: list, add, remove, and build with MPI libraries."""
+"""haloscope toolchain: list, add, and remove MPI libraries, and build kernels with them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from PyPI into the cache folder, without root and in tested versions. A study li
 to compare: toolchains = ["system", "mpich"]. system+cuda and system+hip are the system library with
 kernels built for GPUs (docs/devices.md).
 
-'toolchain add' also installs lammps, for the external program lammps_rhodo. If the system has none,
-it installs fftw for the kernel fft_pencil, simgrid for simulated clusters, and cuda, the CUDA
-compiler nvcc.
+'toolchain add' can also install lammps (for the external program lammps_rhodo), and what the system
+lacks of fftw (for the kernel fft_pencil), simgrid (for simulated clusters), and cuda (the compiler
+nvcc).
 
 Each kernel is a separate program that is built when a case first needs it. 'toolchain build' builds
 kernels ahead of time.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope advise: which layout to request for a kernel."""
+"""haloscope advise: find the best layout to request for a kernel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope describe: describe a kernel, its parameters, and its results."""
+"""haloscope describe: describe the parameters and results of a kernel."""
 
 from __future__ import annotations
 

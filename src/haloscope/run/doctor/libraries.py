@@ -112,7 +112,7 @@ def check_srun(patient: Patient) -> CheckResult:
         kinds = srun_kinds.asked(Slurm({"SLURM_CONF": conf} if conf else {}))
     except (NoAnswerError, RefusedError, UserError) as error:
         # only a client, as on a laptop; the site file may also be elsewhere
-        what = f"Slurm is not responding: {error}"[:300]
+        what = f"Slurm is not responding: {' '.join(str(error).split())}"[:300]
         return CheckResult("srun", "note" if Path(conf or _SLURM_CONF).exists() else "ok", what)
     usable = f"can start MPI ranks with {listed(kinds.usable)}"
     if not kinds.usable:
