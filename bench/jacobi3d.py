@@ -104,18 +104,17 @@ def main() -> None:
     title = f"## {L}^3 points per rank, {processor()}"
     sections[title] = [
         title, "", f"{taken(rounds)} The load was {before:.1f} before the start, and "
-        "the benchmark itself adds 1 to 2. If the load is higher, figures of two ranks are "
+        "the benchmark itself adds 1 to 2. At a higher load, the figures for two ranks are "
         "unreliable.", "",
         *HEADER, *(target.row() for target in targets(figures)), "",
         "The median rates, with their ranges, are:", "", *(f"- {rate}" for rate in rates), "",
-        f"Streaming stores make the triad {stores:.2f}x faster here, which indicates the possible "
-        "gain of `variant=streaming`.", "",
-        f"The triad is {median(growths):.2f}x faster on two ranks than on one, "
-        f"{min(growths):.2f}x to {max(growths):.2f}x by round.", "",
+        f"Streaming stores make the triad {stores:.2f}x faster on this machine, which indicates "
+        "the possible gain of `variant=streaming`.", "",
+        f"The triad is {median(growths):.2f}x faster on two ranks than on one "
+        f"({min(growths):.2f}x to {max(growths):.2f}x in single rounds).", "",
     ]  # fmt: skip
     head = [
-        f"All runs use double precision and {SWEEPS} sweeps. There is one section for each "
-        "machine.",
+        f"All runs use double precision and {SWEEPS} sweeps. Each section covers one machine.",
         "",
     ]
     body = [*head, *chain(*sections.values())]

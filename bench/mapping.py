@@ -6,8 +6,8 @@ usage: .venv/bin/python bench/mapping.py [--on helios] [--edge 8]
 The matrix is a 7-point stencil in cubes of EDGE^3 rows, one per rank. The cubes are numbered at
 random, so block mapping places ranks that exchange no data on the same node. `haloscope advise`
 counts the messages between ranks in one simulation and computes mappings for this traffic. It rates
-each mapping by the bytes on its busiest link, and then simulates them. The counts include the
-set-up of the matrix.
+each mapping by the bytes on its busiest link, and then simulates the mappings. The counts include
+the set-up of the matrix.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def main() -> None:
     lines = [
         f"{count(matrix.shape[0], 'row')}, {matrix.nnz:,} nonzeros, {NODES * PPN} ranks on {NODES} "
         f"nodes of {arguments.on}. {len(answer['options'])} layouts were compared.",
-        "The column 'predicted' is the ratio of the bytes on the busiest link with block "
-        "mapping to "
-        "those with the mapping of the row. 'Simulated' is the ratio of the simulated times.",
+        "The column 'predicted' lists the bytes on the busiest link with block mapping, divided "
+        "by those with the mapping of the row. The column 'simulated' lists the same ratio of "
+        "the simulated times.",
         "",
         "| mapping | between nodes | bytes x links | busiest link | predicted | product "
         "| simulated |",

@@ -107,12 +107,11 @@ def sections(rounds: int) -> list[str]:
         "",
         f"{taken()} {lammps.name} was launched {rounds} times with {STEPS} steps, alternating with "
         f"{kernel} ({variant}, n = 384, {LONG} repetitions). The phase {sweep} of {kernel} "
-        "gives the "
-        "rate of a core, as in `haloscope calibrate`. The seconds are per atom and step. The "
-        f"seconds of Neigh are per atom and build of the neighbour lists ({BUILDS} builds). All "
-        "times are processor times: they are computed from the processor share that LAMMPS prints, "
-        "and from that of the repetitions. Other programs therefore affect them only through "
-        "shared "
+        "determines the rate of a core, as in `haloscope calibrate`. Times are per atom and step, "
+        "except for Neigh, whose time is per atom and build of the neighbour lists "
+        f"({BUILDS} builds). All "
+        "times are processor times, computed from the processor shares that LAMMPS prints and "
+        "those of the repetitions. Other programs therefore affect them only through shared "
         "caches and cores.",
         "",
         "| section | median | range |",
@@ -238,8 +237,9 @@ def messages(numbers: Sequence[int]) -> list[str]:
     return [
         "## Messages of a step",
         "",
-        f"{taken()} The table counts the point-to-point messages of all ranks. The last column is "
-        "the largest deviation of any pair of ranks, in messages or bytes. A single rank sends no "
+        f"{taken()} The table counts the point-to-point messages of all ranks. The last column "
+        "lists the largest deviation of any pair of ranks, in messages or bytes. A single rank "
+        "sends no "
         "messages. `halobench/tests/test_md_pppm.cpp` compares the messages by purpose (ghost "
         "atoms, new ghosts, grid points around bricks, remaps) with stored counts from LAMMPS.",
         "",
@@ -250,9 +250,9 @@ def messages(numbers: Sequence[int]) -> list[str]:
         "",
         f"The largest deviation is {furthest:.1%}. The target, at most {MOST:.0%}, is {verdict}.",
         "",
-        "The next table lists two details. Movers are messages with atoms that move to other "
-        "ranks; "
-        "in LAMMPS, their number depends on the motion. Sums are the calls of `MPI_Allreduce` "
+        "The next table lists two kinds of communication separately. Movers are messages with "
+        "atoms that move to other ranks; in LAMMPS, their number depends on the motion of the "
+        "atoms. Sums are the calls of `MPI_Allreduce` "
         "on all "
         "ranks, which are not point-to-point messages.",
         "",
@@ -340,7 +340,7 @@ def main() -> None:
         found[lines[0]] = lines
         page = [*chain(*found.values())]
         title = "md_pppm compared with LAMMPS"
-        write_page("md_pppm", title, page, "Each section has its date.")
+        write_page("md_pppm", title, page, "Each section states its date.")
 
 
 if __name__ == "__main__":

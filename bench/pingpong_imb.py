@@ -108,16 +108,17 @@ def main() -> None:
     body = [
         "The table lists half a round trip in microseconds, as medians over launches, and the "
         "median",
-        "ratio per round with its rank-based interval. Intel MPI, installed from PyPI, ran with",
-        f"{launches} launches each and two ranks, each bound to a core of its own, through shared",
-        "memory.",
+        "ratio per round with its rank-based interval. Each program was launched",
+        f"{launches} times with Intel MPI (installed from PyPI) and two ranks, each bound to its "
+        "own",
+        "core, through shared memory.",
         "",
         "| size | haloscope | IMB-MPI1 | ratio | interval | |",
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        f"{same} of {len(SIZES)} sizes agree. IMB prints two decimals. At 8 bytes, the last digit "
-        f"is {1 / found['IMB'][0][SIZES[0]]:.1f} % of the time.",
+        f"{same} of {len(SIZES)} sizes agree. IMB prints two decimals. At 8 bytes, one unit of "
+        f"the last digit is {1 / found['IMB'][0][SIZES[0]]:.1f} % of the time.",
     ]
     print(write_page("pingpong_imb", "pingpong compared with IMB-MPI1 PingPong", body))
 

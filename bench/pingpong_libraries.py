@@ -65,14 +65,14 @@ def main() -> None:
         "Wall time of the study pingpong-libraries",
         [
             f"The study has {libraries} libraries, {sizes} sizes, and {launches} launches each, on "
-            f"{os.cpu_count()} processors. The time is from the start of the command until the "
-            "report is written.",
+            f"{os.cpu_count()} processors. The time is measured from the start of the command "
+            "until the report is written.",
             "",
             *HEADER,
             Target("whole study", figures, LIMIT_S, at_most=True, unit="s").row(),
             "",
-            f"The launches take {min(inside):.3g} to {max(inside):.3g} s of this. A preceding "
-            "study "
+            f"The launches take {min(inside):.3g} to {max(inside):.3g} s of this time. A "
+            "preceding study "
             f"with one launch each, including builds, took {first:.3g} s.",
         ],
         "This page compares the time with a target, not with another program.",

@@ -77,7 +77,7 @@ def main() -> None:
         f"- {what}: {', '.join(f'{used_s:.2f} s' for used_s, _ in figures)}"
         for what, figures in took.items()
     ]
-    how = "The figures are wall times of `run STUDY --dry-run`, as medians over rounds."
+    how = "The figures are the median wall times of `run STUDY --dry-run` over rounds."
     write_page("planning", "Time to plan many cases", body, how)
 
 

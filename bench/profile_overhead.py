@@ -165,8 +165,9 @@ def main() -> None:
     ]
     how = (
         "The overhead is the added processor time per call, multiplied by the calls of a rank and "
-        "divided by the work of a rank. The added time per call was measured on one rank, "
-        "alternately with and without the counter. The work of a rank is the processor time of the "
+        "divided by the work of a rank. The added time per call was measured on one rank, in "
+        "runs that alternated with and without the counter. The work of a rank is the processor "
+        "time of the "
         "program on one rank, divided by the number of ranks."
     )
     write_page("profile_overhead", "Overhead of haloscope profile", body, how)

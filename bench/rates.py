@@ -94,8 +94,9 @@ def page(found: Found) -> list[str]:
         body.append(f"| bytes / rate at {rate} | {' | '.join(wire)} |")
     body += [
         "",
-        "A lab limits the rate with a token bucket at each end of a link. It passes one Ethernet "
-        "packet, or the bytes of 10 µs at this rate, at once. Smaller messages are therefore not "
+        "A lab limits the rate with a token bucket at each end of a link. The bucket passes one "
+        "Ethernet packet, or the bytes sent in 10 µs at this rate, without delay. Smaller "
+        "messages are therefore not "
         "delayed. Timers that fire late, for example on a busy machine, reduce the rate.",
     ]
     slow, fast = next(iter(RATES)), [*RATES][-1]
@@ -115,9 +116,10 @@ def page(found: Found) -> list[str]:
         f"{MESSAGES[-1]:,} B takes {large:.1f}x as long. The paper finds no difference between 10 "
         "Gbit/s Ethernet, InfiniBand, and Omni-Path with 100 Gbit/s (Tables 6.1 to 6.3).",
         "",
-        "On one node, no network is used, but the same solve still differs between the rates by "
+        "One node does not use the network, but the times of the same solve still differ between "
+        "the rates by "
         f"{', '.join(f'{one:.2f}x (N = {n})' for n, one in zip(SIZES, alone, strict=True))}. "
-        "Ratios between rates that are smaller than this are therefore not significant.",
+        "Smaller ratios between rates are therefore not significant.",
     ]
     return body
 

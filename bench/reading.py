@@ -110,10 +110,10 @@ def main() -> None:
         for what, those in (("finding the remaining launches", resumed), ("report", reported))
     )
     note = (
-        f"The folder has {records:,} records with {length:.0f} MB in total. `run --resume DIR "
-        "--dry-run` finds the remaining launches. It uses "
+        f"The folder contains {records:,} records ({length:.0f} MB in total). `run --resume DIR "
+        "--dry-run` finds the remaining launches. It uses only "
         f"{max(one.memory_mb for one in resumed):.0f} MB of memory, because it keeps only the "
-        f"necessary keys of a record. The processor times were: {used_s}."
+        f"necessary keys of each record. The processor times were: {used_s}."
     )
     head = [taken(), "", *HEADER]
     body = [*head, *(target.row() for target in targets), "", note]

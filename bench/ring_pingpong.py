@@ -116,9 +116,8 @@ def main() -> None:
         pairs += [(f"{intel}: one hop of the ring", sendrecv), (sendrecv, pingpong)]
         pairs += [(f"{intel}: two latencies", pingpong)]
     body = [
-        f"Each program was launched {launches} times with {BYTES} bytes and two ranks, each "
-        "bound to a "
-        "core of its own. The figures are medians over launches with rank-based intervals.",
+        f"Each program was launched {launches} times with {BYTES} bytes and two ranks, each bound "
+        "to its own core. The figures are medians over launches with rank-based intervals.",
         "", "| what | µs | interval |", "|---|---|---|",
         *(f"| {name} | {shown(typical(sample))} |" for name, sample in figures.items()),
         "", "| ratio per launch | median | interval | |", "|---|---|---|---|",

@@ -81,7 +81,8 @@ def causes() -> list[str]:
                 if (str(key(one, "ppn")), on(key(one, "nodes"))) == (row, column)
             ),
         ),
-        "2. The step from memory to cache: the table lists median errors in per cent by million "
+        "2. The transition from memory to cache: the table lists median errors in per cent by "
+        "million "
         "points per node, for cells on several nodes of hpcf-2018-10.",
         "",
         *rows(

@@ -43,7 +43,7 @@ def cases() -> list[str]:
     lines = [
         f"## Time and memory of simulations: {smpi().version}",
         "",
-        f"{taken()} Cases that ran several times are listed with their median.",
+        f"{taken()} For cases that ran several times, the table lists the median.",
         "",
         "Each case is simulated with one repetition, as haloscope does. The processor time is the "
         "user and system time; other programs lengthen it less than the wall time.",

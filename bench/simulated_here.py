@@ -51,8 +51,9 @@ def local(folder: Path, before: Sequence[str]) -> list[str]:
         rows.append(f"{this}{name} | {figures} |")
     lines = [TITLE, "", *HEAD, *rows, ""]
     lines += [
-        f"{taken()} The times are from `haloscope run validate-local --launches {launches}`, which "
-        "alternates the calibration's cases with the others, and from `haloscope validate local "
+        f"{taken()} The times are from `haloscope run validate-local --launches {launches}`, "
+        "which alternates the calibration's cases with the other cases, and from `haloscope "
+        "validate local "
         "--from DIR --residuals`.",
         *(f"The calibration is marked as disturbed: {mark}" for mark in done.model.disturbed),
         "",

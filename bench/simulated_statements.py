@@ -72,8 +72,8 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
     lines = [
         f"## {paper}: statements",
         "",
-        f"{taken()} The paper makes {len(last.found)} statements. Checked against the "
-        f"paper's own tables: {own}.",
+        f"{taken()} The paper makes {len(last.found)} statements. Checked against the paper's own "
+        f"tables: {own}.",
         "",
         "| scored | launches | right | wrong | not decided | circular |",
         "|---|---|---|---|---|---|",
@@ -85,9 +85,9 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
     lines += ["", *(line for note in last.notes for line in (note, ""))]
     if wrong := [one for one in last.found if one.score == WRONG and one.simulated is not None]:
         lines += [
-            "Scored with the paper's own cells, these statements are wrong. A statement can be "
-            "wrong although all of its comparisons hold in the simulation, if the paper's own "
-            "cells contradict it.",
+            "Scored by the paper's own cells, the following statements are wrong. A statement "
+            "counts as wrong if the paper's own cells contradict it, even if all of its "
+            "comparisons hold in the simulation.",
             "",
             *map(failing, wrong),
             "",
@@ -126,10 +126,12 @@ def summary(several: int) -> list[str]:
     lines = [
         "## All papers",
         "",
-        f"{taken()} The table covers cells that have an error and set no number of a cluster file.",
-        "The last column counts the meshes and numbers of nodes for which the simulation found a "
-        "layout with the shortest published time. It covers those whose published times differ by "
-        "layout, provided that a fastest layout has an error and set no number.",
+        f"{taken()} The table covers the cells whose error is known and that set no number of a "
+        "cluster file.",
+        "The last column counts the combinations of mesh and number of nodes for which the "
+        "layout that is fastest in the simulation also has the shortest published time. It "
+        "covers combinations whose published times differ between layouts, provided that the "
+        "error of a fastest layout is known and this layout set no number.",
         "",
         "| table | cells | median error | 90th percentile | largest error | naive median "
         "| naive 90th percentile | skill (median) | skill (90th percentile) "

@@ -160,10 +160,8 @@ def main() -> None:
             sections[title] = [title, "", taken(arguments.rounds), *body]
     head = [
         "A product moves 12 bytes per nonzero and 24 bytes per row (row pointer, x, y). With "
-        "shared "
-        "columns, it moves 8 and 20 bytes (list of columns, x, y). PETSc uses the format AIJ "
-        "and is "
-        "Debian's build with -O2.", "",
+        "shared columns, it moves 8 and 20 bytes (list of columns, x, y). PETSc uses its "
+        "AIJ format and is Debian's build with -O2.", "",
     ]  # fmt: skip
     body = [*head, *chain(*sections.values())]
     print(write_page("spmv", "spmv compared with PETSc's MatMult", body))

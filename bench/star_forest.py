@@ -187,8 +187,9 @@ def bench_sum(peer: Path, rounds: int, test: str) -> list[str]:
     return [
         *title,
         *table("bytes", ours, theirs, lambda n: 1.3 if n <= SMALL else 1.0),
-        "The speedup is at most the time of PETSc divided by the time of messages of new values "
-        f"alone (`sf_newpingpong`, in the same rounds). This bound is {', '.join(most)}.",
+        "The speedup is at most the time of PETSc divided by the time of messages with new "
+        "values alone (`sf_newpingpong`, measured in the same rounds). This bound is "
+        f"{', '.join(most)}.",
         "",
     ]
 
@@ -247,7 +248,7 @@ def bench_grid(peer: Path, rounds: int, ranks: int, largest: int) -> list[str]:
         return body
     return [
         *body,
-        f"Without halos, a step moves {STEP_BYTES} n² bytes per rank: it reads the points and "
+        f"Apart from halos, a step moves {STEP_BYTES} n² bytes per rank: it reads the points and "
         "writes the array with halo, then reads both and writes the points. STREAM's copy and add "
         "of the same bytes, with the same working set, bound the speedup:",
         "",

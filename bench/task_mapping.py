@@ -46,18 +46,19 @@ def table(title: str, source: str, cells: list[PredictedCell]) -> list[str]:
 
 PAPER, STATEMENTS = "task-mapping-drop", "statements"
 HOW = (
-    "Each section has its date. All times marked ‡ are simulated; they are deterministic and "
+    "Each section states its date. All times marked ‡ are simulated; they are deterministic and "
     "therefore have no interval. A step of md_pppm represents a step of LAMMPS, a transform of "
     "fft_pencil one of bigFFT, and a solve of fe_heat a run of miniFE. 'Steps in a run' is the "
     "published time of a run divided by the simulated time per step, because the paper does not "
     "give the number of steps. 'Concentrated' uses the smallest number of nodes that was "
-    "simulated with the same tasks, 'distributed' the largest, and 'intermediate' one between "
-    "them, all with block mapping and with ranks spread within nodes. 'Reference' is the fewest "
-    "tasks on one node, and 'work per task' is relative to it. '/ fewest nodes' is the time "
-    "relative to the fewest nodes with block mapping. Published values are the run times of the "
-    "original programs: on one node from table 5 of the paper, otherwise from its section 6 and "
-    "table 6. Published percentages are taken as relative to the shorter time, because the paper "
-    "does not specify this."
+    "simulated with the same number of tasks, 'distributed' the largest, and 'intermediate' a "
+    "number between them, all with block mapping and with ranks spread within nodes. 'Reference' "
+    "is the run with the fewest tasks on one node, and 'work per task' is relative to it. '/ "
+    "fewest nodes' is the time relative to the run on the fewest nodes with block mapping. "
+    "Published values are the run times of the original programs, from table 5 of the paper for "
+    "one node and otherwise from its section 6 and table 6. Published percentages are "
+    "interpreted as relative to the shorter time, because the paper does not specify their "
+    "reference."
 )
 """HOW explains all tables; their own notes repeat it and are not on the page."""
 SHOWN = ("one_node", "weak_scaling", "mapping")
@@ -84,7 +85,7 @@ def study(folder: Path) -> list[str]:
     lines += [f"The numbers of tasks are {', '.join(map(str, tasks))}.", ""]
     if lacking:
         lines += [
-            "These cases (tasks on nodes) were not simulated for lack of time: "
+            "For lack of time, these cases (tasks on nodes) were not simulated: "
             f"{', '.join(lacking)}.",
             "",
         ]
@@ -112,7 +113,7 @@ def statements(tell: Teller, launches: int) -> list[str]:
     for one in done:
         found = counts(one.found)[BY_TABLE]
         total = ", ".join(f"{number} {name}" for name, number in found.items())
-        share = f"{right_share(found):.0%} of those decided are right"
+        share = f"{right_share(found):.0%} of the decided statements are right"
         lines.append(f"- {count(one.launches, 'launch', 'launches')}: {total}; {share}.")
     names = " | ".join(count(one.launches, "launch", "launches") for one in done)
     lines += [

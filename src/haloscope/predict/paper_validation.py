@@ -266,7 +266,7 @@ def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Ite
     layout = Layout(said["nodes"], ppn, 1, places, said["bind"])
     readings = {
         f"{n}^3 points per rank": {"L": n},
-        f"{n}^3 points in all": {"size": f"{n}x{n}x{n}"},
+        f"{n}^3 points in total": {"size": f"{n}x{n}x{n}"},
     }
     for reading, size in readings.items():
         given = {**size, "topology": grid, "repetitions": 1, "warmup": 0}
