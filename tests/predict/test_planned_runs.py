@@ -162,5 +162,5 @@ def test_a_variability_table_uses_runs_with_the_same_task_count() -> None:
 def test_a_statement_undecided_by_simulation_has_a_reason() -> None:
     found = {one.statement.id: one.undecided for one in scored(PAPER, [])}
     assert all(found.values())
-    assert found["lammps-eagle-turn"].startswith("table 1: a list of")
+    assert found["lammps-eagle-turn"].startswith("table 1: ")
     assert shows(found["hops-vary"], "no table ", "its cells")
