@@ -84,8 +84,8 @@ def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
         "fused, 2 ranks": solve("fused", n, 2),
     }
     if petsc is not None:
-        for ranks in (1, 2):
-            competitors[f"PETSc, {ranks} rank"] = lambda r=ranks: petsc_seconds(petsc, r, n)
+        for ranks, name in ((1, "1 rank"), (2, "2 ranks")):
+            competitors[f"PETSc, {name}"] = lambda r=ranks: petsc_seconds(petsc, r, n)
     figures = in_turn(competitors, rounds)
     bytes_per_point = once("poisson_cg", n=n, variant="fused", iterations=4)["result"][
         "bytes_per_point_iteration"
@@ -108,8 +108,8 @@ def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
         ]
         targets.append(Target(f"fused: bandwidth / triad, {name}", achieved, 0.85))
     if petsc is not None:
-        for ranks, name in ((1, "1 rank"), (2, "2 ranks")):
-            peer = ratios(figures[f"PETSc, {ranks} rank"], figures[f"fused, {name}"])
+        for name in ("1 rank", "2 ranks"):
+            peer = ratios(figures[f"PETSc, {name}"], figures[f"fused, {name}"])
             targets.append(Target(f"PETSc KSPCG / fused, {name}", peer, 5.0))
     per_point = [
         f"{1e9 * sorted(values)[len(values) // 2] / (n * n * ITERATIONS[n]):.3g} ns ({name})"
