@@ -108,12 +108,14 @@ void NodeRowProduct::dot(const NodeLines& lines, std::int64_t count, const doubl
                          double* sums) const {
   const auto dot = [&]<std::int64_t lines_at_once>() {
     OfLines<lines_at_once> products{};
-    for_each_vector<lines_at_once>(
-        lines, p,
-        [&](std::int64_t i, std::int64_t place, Doubles own, const Doubles& product, bool all) {
-          if (!all) own = are_nodes(place, lines.nodes) ? own : Doubles{};
-          products[i] += own * product;
-        });
+    for_each_vector<lines_at_once>(lines, p,
+                                   [&](std::int64_t i, std::int64_t place, const Doubles& own,
+                                       const Doubles& product, bool all) {
+                                     Doubles term = own * product;
+                                     if (!all)
+                                       term = are_nodes(place, lines.nodes) ? term : Doubles{};
+                                     products[i] += term;
+                                   });
     add_up<lines_at_once>(products, sums);
   };
   count == 1 ? dot.template operator()<1>() : dot.template operator()<2>();

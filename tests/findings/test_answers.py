@@ -34,10 +34,16 @@ def claim(verdict: Verdict | None, count: int | None = None, *at: int) -> Claim:
             [(Verdict.NO_DIFFERENCE, 2, True), (Verdict.EQUAL, 1, True)],
         ),
         ([(Verdict.EQUAL, 1), (Verdict.UNDECIDED, 3)], [(Verdict.UNDECIDED, 3, True)]),
+        ([(None, 5), (Verdict.UNDECIDED, 3)], [(Verdict.UNDECIDED, 3, True)]),
+        ([(None, 3)], [(None, 3, True)]),
+        (
+            [(None, 9), (Verdict.NO_DIFFERENCE, 5), (Verdict.EQUAL, 2)],
+            [(Verdict.NO_DIFFERENCE, 5, True), (Verdict.EQUAL, 2, True)],
+        ),
     ],
 )
 def test_a_comparison_answers_with_one_verdict_and_counts_the_opposite(
-    parts: list[tuple[Verdict, int]], expected: list[tuple[Verdict, int, bool]]
+    parts: list[tuple[Verdict | None, int]], expected: list[tuple[Verdict | None, int, bool]]
 ) -> None:
     every = tuple(claim(verdict, count) for verdict, count in parts)
 

@@ -147,6 +147,21 @@ def test_threads_bound_otherwise_are_compared_by_their_binding_alone() -> None:
     assert {part.subject["thread_bind"], part.reference["thread_bind"]} == {"spread", "close"}
 
 
+def test_a_binding_of_threads_is_named_beside_no_binding() -> None:
+    ways = (({"bind": "close", "thread_bind": "spread"}, 1.0), ({"bind": "none"}, 0.5))
+    raws = [
+        raw for layout, time in ways for raw in solves(time, 64, ranks=2, threads=4, layout=layout)
+    ]
+
+    (one,) = found(contrast.ways, raws)
+
+    part = one.parts[0]
+    bound = {"bind": "close", "thread_bind": "spread"}
+    assert bound in (part.subject, part.reference) and {"bind": "none"} in (
+        part.subject, part.reference
+    )  # fmt: skip
+
+
 def test_bindings_that_differ_in_one_of_two_settings() -> None:
     raws = [
         raw

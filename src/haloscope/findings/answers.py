@@ -19,8 +19,10 @@ def answering(finding: Finding) -> Finding:
     """Return a finding with one verdict: the one shown in the most settings, or at the most points.
 
     A difference takes precedence over none. Settings with the opposite difference are counted.
-    Other shapes, which have no verdicts, and trends' first part are kept as they are.
+    Settings that were not measured answer only if none was. Shapes without verdicts are kept.
     """
+    if not finding.parts:
+        return finding
     match finding.shape:
         case FindingShape.COMPARISON:
             return replace(finding, parts=_compared(finding.parts))
@@ -35,15 +37,18 @@ def _compared(parts: Sequence[Claim]) -> tuple[Claim, ...]:
     own = [
         part for part in parts if (part.subject, part.reference) == (lead.subject, lead.reference)
     ]
-    if {part.verdict for part in own} == _NONE_SHOWN:
-        return tuple(own)
-    opposite = [part for part in own if part.verdict is _OPPOSITE.get(lead.verdict)]
+    measured = [part for part in own if part.verdict is not None]
+    if {part.verdict for part in measured} == _NONE_SHOWN:
+        return tuple(measured)
+    opposite = [part for part in measured if part.verdict is _OPPOSITE.get(lead.verdict)]
     return (lead, *(replace(part, ratio=None) for part in opposite))
 
 
 def _leading(parts: Sequence[Claim]) -> Claim:
-    return max(parts, key=lambda part: (_is_shown(part), part.count or len(part.at)))
+    return max(parts, key=lambda part: (_weight(part.verdict), part.count or len(part.at)))
 
 
-def _is_shown(part: Claim) -> bool:
-    return part.verdict in (Verdict.FASTER, Verdict.SLOWER)
+def _weight(verdict: Verdict | None) -> int:
+    if verdict is None:
+        return 0
+    return 2 if verdict in _OPPOSITE else 1

@@ -285,7 +285,8 @@ def _parts(record: Record, *, whole: bool) -> RenderableType | None:
     if not record.parts:
         return None
     timed = {(part["name"], part["point"]): median(part["times_s"]) for part in record.parts}
-    numbers = sorted({point for _, point in timed}, key=lambda at: record.points[at]["size_bytes"])
+    sizes = [point["size_bytes"] for point in record.points]
+    numbers = sorted({point for _, point in timed}, key=lambda at: sizes[at])
     shown = numbers if whole else list(dict.fromkeys((numbers[0], numbers[-1])))
     names = list(dict.fromkeys(name for name, _ in timed))
     waits = "; moves include a wait" if "wait" in names else ""
@@ -297,11 +298,11 @@ def _parts(record: Record, *, whole: bool) -> RenderableType | None:
             for name in names:
                 time = timed.get((name, at))
                 text = MISSING if time is None else seconds(time)
-                table.add_row(size(record.points[at]["size_bytes"]), name, text)
+                table.add_row(size(sizes[at]), name, text)
         return Group(title, table)
     table = Table("part", box=None)
     for at in shown:
-        table.add_column(size(record.points[at]["size_bytes"]), justify="right")
+        table.add_column(size(sizes[at]), justify="right")
     for name in names:
         times = (timed.get((name, at)) for at in shown)
         table.add_row(name, *(MISSING if time is None else seconds(time) for time in times))

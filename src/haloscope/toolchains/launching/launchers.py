@@ -56,7 +56,7 @@ class OpenMpi(Launcher):
         if job.oversubscribed:
             transport = {**transport, "mpi_yield_when_idle": "1"}
         words = [word for key, value in transport.items() for word in ("--mca", key, value)]
-        if job.layout.mapping == "block":
+        if job.layout.mapping == "block" or not job.hosts:
             hosts = _counted(job.hosts or ("localhost",), job.layout.ranks_of_nodes)
             mapped = "slot:OVERSUBSCRIBE"  # the plan has counted processors
         else:

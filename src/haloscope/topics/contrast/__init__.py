@@ -56,7 +56,14 @@ class Ways:
         if self.also and any(self.also in way for way in ways):
             ways = [way | {self.also: case.settings.get(self.also)}
                     for way, case in zip(ways, cases, strict=True)]  # fmt: skip
-        return [{name: way[name] for name in varying(ways)} for way in ways]
+        names = [*varying(ways)]
+        differs = len({way.get(self.also) for way in ways}) > 1
+        more = [self.also] if differs and self.also not in names else []  # one alternative lacks it
+        return [
+            {name: way[name] for name in names}
+            | {name: way[name] for name in more if way.get(name) is not None}
+            for way in ways
+        ]
 
     def matters(self, case: MeasuredCase) -> bool:
         """Return whether a case is of the kernel and large enough for the setting to matter."""

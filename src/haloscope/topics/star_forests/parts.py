@@ -35,12 +35,11 @@ def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
     launches = [record for record in case.launches if record.parts]
     if not launches:
         return None
-    order = sorted(
-        range(len(launches[0].points)),
-        key=lambda point: launches[0].points[point]["shape"]["remote_bytes"],
-    )
-    shapes = [launches[0].points[point]["shape"] for point in order]
-    whole = [[median(record.points[point]["times_s"]) for point in order] for record in launches]
+    of_points = [point["shape"] for point in launches[0].points]
+    order = sorted(range(len(of_points)), key=lambda point: of_points[point]["remote_bytes"])
+    shapes = [of_points[point] for point in order]
+    times = ([point["times_s"] for point in record.points] for record in launches)
+    whole = [[median(own[point]) for point in order] for own in times]
     try:
         data = split_phase.PartTimes(
             np.array([shape["remote_bytes"] for shape in shapes], dtype=np.float64),
