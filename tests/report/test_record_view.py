@@ -128,10 +128,22 @@ def test_results_without_a_value_share_a_row() -> None:
     raw["result"] = {**raw["result"], "error_max": None, "fallback_at": None}
     out = StringIO()
 
-    Console(file=out, width=120).print(record_view(Record.of(raw)))
+    Console(file=out, width=120).print(record_view(Record.of(raw), whole=True))
 
     (line,) = [line for line in out.getvalue().splitlines() if "fallback" in line]
     assert re.split("  +", line.strip()) == ["no value", "error max, fallback at"]
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("bytes_per_s", ("bandwidth", "182 GB/s")),
+        ("triad_bytes_per_s", ("triad", "182 GB/s")),
+        ("messages_per_s", ("messages", "182,000 M/s")),
+    ],
+)
+def test_rates_have_the_unit_of_their_key(key: str, expected: tuple[str, str]) -> None:
+    assert named(key, 182e9) == expected
 
 
 def test_parts_are_listed_at_the_extreme_sizes_and_all_on_request() -> None:

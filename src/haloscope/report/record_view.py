@@ -47,6 +47,8 @@ _UNITS: Mapping[str, Callable[[float], str]] = {
     "_bytes": size,
     "_s": seconds,
 }
+_WHOLE_NAMES = {"bytes_per_s": "bandwidth", "flops_per_s": "rate"}
+"""Names of results that are a unit."""
 
 
 def record_view(record: Record, given: Collection[str] = (), *, whole: bool = False) -> Group:
@@ -73,7 +75,7 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
         _headline(record, given),
         _badge(record),
         *(details if whole else ()),
-        _section("result", _results(record)),
+        _section("result", _results(record, whole=whole)),
         _section(f"time of {step}", _times(record.times_s)),
         _phases(record, several),
         _points(record.points, unit),
@@ -183,12 +185,15 @@ def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _results(record: Record) -> list[tuple[str, str]]:
-    """Return results with units: declared by external programs, otherwise in the names."""
+def _results(record: Record, *, whole: bool) -> list[tuple[str, str]]:
+    """Return results with units: declared by external programs, otherwise in the names.
+
+    Names of results without a value are given with `whole`.
+    """
     if record.program is None:
         found = {key: value for key, value in record.result.items() if value is not None}
         without = [_title(key) for key in record.result if key not in found]
-        return [*_pairs(found), *([("no value", ", ".join(without))] if without else [])]
+        return [*_pairs(found), *([("no value", ", ".join(without))] if whole and without else [])]
     units = record.program.get("units") or {}
     return [
         (_title(key), _in_unit(value, units.get(key, "")))
@@ -360,11 +365,13 @@ def named(key: str, value: float | str | None) -> tuple[str, str]:
     if not isinstance(value, int | float):
         return _title(key), MISSING if value is None else str(value)
     for ending, show in _UNITS.items():
-        if key.endswith(ending):
+        if f"_{key}".endswith(ending):
             return _title(key), show(value)
     return _title(key), f"{value:g}" if isinstance(value, float) else f"{value:,}"
 
 
 def _title(key: str) -> str:
+    if key in _WHOLE_NAMES:
+        return _WHOLE_NAMES[key]
     ending = next((ending for ending in _UNITS if key.endswith(ending)), "")
     return key.removesuffix(ending).replace("_", " ")
