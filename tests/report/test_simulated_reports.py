@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from made import build, draw
@@ -15,6 +15,7 @@ from recorded import Raw, cases, pingpong, poisson, write_folder
 
 from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.validation.bands import LAYOUT_AND_MESH
 from haloscope.analysis.validation.published import Library
 from haloscope.analysis.validation.trust import trust
 from haloscope.findings.caveats import EXPLAINED, Caveat
@@ -25,6 +26,7 @@ from haloscope.quantities import within
 from haloscope.report import comparing
 from haloscope.report.compared import compare_cases
 from haloscope.report.composing import trusted
+from haloscope.report.draw.json_document import GradeJson
 from haloscope.report.method import machine_facts, method
 from haloscope.report.writing import composed
 from haloscope.topics import findings
@@ -313,3 +315,8 @@ def test_compared_simulation_ratios_have_their_error_in_table_and_figure(
     assert [mark.band for curve in panel.curves[1:] for mark in curve.marks] == [band] * 2
     assert panel.y.ticks[-1][0] >= 3 * band
     assert report.figures[0].notes == (), "there are no bars"
+
+
+def test_every_property_outside_the_published_range_is_allowed_in_json() -> None:
+    (items,) = get_args(GradeJson.model_fields["beyond"].annotation)
+    assert {*get_args(items)} == {*LAYOUT_AND_MESH, "bind"}

@@ -62,8 +62,7 @@ error is computed for times with too few digits.
 
 The error of a naive guess is listed beside each error. For times, the guess is the published time
 on one node divided by the number of nodes; for rates, the rate of one rank multiplied by the number
-of ranks; for GPU messages, the paper's latency + size / bandwidth. The skill is 1 - error / naive
-error.
+of ranks; for GPU messages, latency + size / bandwidth. The skill is 1 - error / naive error.
 
 Papers with wall times do not specify how processes were placed on a node. They are assumed to be
 spread over its sockets, or unbound if the cluster file contains the costs (tara, several nodes).
@@ -106,13 +105,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="PAPER",
         help="id of a paper (see haloscope paper list), or local for this machine",
     )
-    add(
-        "--table",
-        metavar="ID",
-        action="append",
-        default=[],
-        help="simulate only this table (repeatable)",
-    )
+    add("--table", metavar="ID", action="append", default=[], help="use this table (repeatable)")
     add("--csv", metavar="FILE", help="write all cells to FILE as CSV")
     add(
         "--from",
@@ -132,8 +125,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add(
         "--write-bands",
         action="store_true",
-        help="write the predictions to papers/PAPER/predicted.csv, from which reports compute the "
-        "error of simulated times (in a checkout only)",
+        help="in a checkout: write papers/PAPER/predicted.csv, the basis of errors in reports",
     )
     add(
         "--sensitivity",

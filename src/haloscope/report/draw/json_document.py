@@ -173,7 +173,7 @@ class GradeJson(_Model):
     name: str
     cases: int
     band: BandJson
-    beyond: list[Literal["nodes", "ppn", "bind"]] = Field(
+    beyond: list[Literal["nodes", "ppn", "n", "L", "bind"]] = Field(
         description="Properties in which some case is outside the range of the published values."
     )
 
