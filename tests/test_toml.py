@@ -84,7 +84,7 @@ def test_an_invalid_value_is_printed_with_its_type(value: object, shown: str) ->
     ("kind", "value", "rule"),
     [
         (int, "5", ("must be ", "valid integer")),
-        (Annotated[int, Field(ge=1)], 0, ("must be greater than ", "equal to 1")),
+        (Annotated[int, Field(ge=1)], 0, ("must be at least 1",)),
         (Literal["a", "b"], "c", ("must be 'a' or 'b'",)),
         (Model, 1, ("must be a table",)),
         (tuple[int, ...], 1, ("must be a list",)),

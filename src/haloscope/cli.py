@@ -152,7 +152,7 @@ def _unknown(word: str, command: str | None) -> Problem:
     others = {name: _options(name) for name in COMMANDS if name != command}
     having = [name for name, options in others.items() if option in options]
     if having:
-        return Problem(where, "unknown option", f"it is an option of {', '.join(having)}; {own}")
+        return Problem(where, "unknown option", f"this is an option of {', '.join(having)}; {own}")
     own_options = _options(command) if command else set()
     meant = _USUAL.get(option)
     hint = f"did you mean {meant}? " if meant in own_options else guess(option, sorted(own_options))

@@ -176,7 +176,7 @@ class Layout:
         if not is_list(self.mapping):
             return None
         if (given := len(self.nodes_of_ranks)) != self.ranks:
-            return f"mapping lists the nodes of {given} ranks, but the layout has {self.ranks}"
+            return f"mapping assigns {count(given, 'rank')}, but the layout has {self.ranks}"
         each = Counter(self.nodes_of_ranks)
         for node, ranks in enumerate(self.ranks_of_nodes):
             if each[node] != ranks:

@@ -52,7 +52,9 @@ def cache_folder(name: str) -> Path:
     except OSError as error:
         remedy = "set HALOSCOPE_CACHE to a writable folder"
         file = next((one for one in (folder, *folder.parents) if one.is_file()), None)
-        what = "is a file" if file else f"cannot write to this folder: {error.strerror}"
+        what = (
+            "is a file, not a folder" if file else f"cannot write to this folder: {error.strerror}"
+        )
         raise UserError(Problem(str(file or folder), what, remedy)) from error
     return folder
 
@@ -80,7 +82,7 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 def _not_regular(path: Path) -> UserError:
     if path.is_dir():
-        return UserError(Problem(str(path), "is a folder", "name a file in it"))
+        return UserError(Problem(str(path), "is a folder, not a file", "give a file in it"))
     return UserError(Problem(str(path), "is not a regular file", "replace it with a regular file"))
 
 

@@ -57,8 +57,8 @@ def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
 
 def _syntax_remedy(error: str) -> str:
     if error.startswith("Invalid value"):
-        return 'put strings in quotes, as in key = "text"; write true and false in small letters'
-    return "correct the file there (https://toml.io describes the syntax)"
+        return 'put strings in quotes, as in key = "text"; write true and false in lower case'
+    return "correct the syntax at this place (see https://toml.io)"
 
 
 def _too_deep(path: Path) -> Problem:
@@ -136,6 +136,8 @@ _RULES = (
     (r"a (valid )?dictionary( or (an )?instance of \w+)?", "a table"),
     (r"a valid (tuple|list)", "a list"),
     (r"dictionary", "table"),
+    (r"greater than or equal to", "at least"),
+    (r"less than or equal to", "at most"),
     (r" after validation, not \d+", ""),
     (r", unable to .*", ""),
     (r"match pattern '.*'", "match a pattern"),

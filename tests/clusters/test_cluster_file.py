@@ -59,7 +59,7 @@ def test_a_missing_or_malformed_file_is_refused(tmp_path: Path) -> None:
             "nodes = 1736",
             "nods = 1736",
             {
-                "nodes": ("missing", "give an integer from 1"),
+                "nodes": ("missing", "give an integer, at least 1"),
                 "nods": ("unknown key", "did you mean 'nodes'? known: disturbed, messages, mpi, "),
             },
         ),
@@ -67,7 +67,7 @@ def test_a_missing_or_malformed_file_is_refused(tmp_path: Path) -> None:
             "shared_by = 1\n",
             "shared = 1\n",
             {
-                "node.caches#1.shared_by": ("missing", "give an integer from 1"),
+                "node.caches#1.shared_by": ("missing", "give an integer, at least 1"),
                 "node.caches#1.shared": (
                     "unknown key",
                     "did you mean 'shared_by'? known: bandwidth_bytes_per_s, crowded_bytes_per_s, "
@@ -81,7 +81,7 @@ def test_a_missing_or_malformed_file_is_refused(tmp_path: Path) -> None:
             {
                 "node.caches#2.size_bytes": (
                     "missing",
-                    "give an integer of bytes from 1",
+                    "give an integer of bytes, at least 1",
                 )
             },
         ),
@@ -128,8 +128,8 @@ def test_a_missing_or_malformed_file_is_refused(tmp_path: Path) -> None:
             'name = "other"\nnodes = 1736',
             {
                 "name": (
-                    "is not the name of the file, 'odd'",
-                    "remove this key; the name of the file is used",
+                    "differs from the file name, 'odd'",
+                    "remove this key; the file name is used",
                 )
             },
         ),
@@ -142,7 +142,7 @@ def test_a_missing_or_malformed_file_is_refused(tmp_path: Path) -> None:
             "[[node.memory]]\ncores = 32",
             "[[node.memory]]\ncore = 32",
             {
-                "node.memory#6.cores": ("missing", "give an integer from 1"),
+                "node.memory#6.cores": ("missing", "give an integer, at least 1"),
                 "node.memory#6.core": ("unknown key", "did you mean 'cores'?"),
             },
         ),
@@ -190,14 +190,14 @@ def test_implausible_numbers_are_named_with_their_unit(tmp_path: Path) -> None:
         one.where.removeprefix(f"{path}: "): (one.what, one.remedy) for one in error.problems
     }
     assert problems == {
-        "node.clock_ghz": ("2100 GHz is out of range", "give GHz: a number from 0.1 to 10"),
+        "node.clock_ghz": ("2100 GHz is out of range", "give a value from 0.1 to 10 GHz"),
         "messages#1.latency_s": (
             "700 seconds is out of range",
-            "give seconds: a number from 1e-11 to 0.01",
+            "give a value from 1e-11 to 0.01 seconds",
         ),
         "node.memory#1.bandwidth_bytes_per_s": (
             "17.1 bytes per second is out of range",
-            "give bytes per second: a number from 100000 to 1e+15",
+            "give a value from 100000 to 1e+15 bytes per second",
         ),
     }
 
@@ -205,9 +205,12 @@ def test_implausible_numbers_are_named_with_their_unit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ends", "what"),
     [
-        ("low = 18e9, high = 19e9", "value = 1.71e+10 with low = 1.8e+10 and high = 1.9e+10"),
-        ("high = 15e9", "value = 1.71e+10 with high = 1.5e+10"),
-        ("low = nan", "value = 1.71e+10 with low = nan"),
+        (
+            "low = 18e9, high = 19e9",
+            "value = 1.71e+10 contradicts low = 1.8e+10 and high = 1.9e+10",
+        ),
+        ("high = 15e9", "value = 1.71e+10 contradicts high = 1.5e+10"),
+        ("low = nan", "value = 1.71e+10 contradicts low = nan"),
         ("low = 17e9, high = 18e9", None),
     ],
 )

@@ -18,7 +18,7 @@ from haloscope.errors import UserError
 @pytest.mark.parametrize(
     ("old", "new", "key", "what"),
     [
-        ("cores = 32\n", "cores = 320\n", "node.memory#6.cores", "320 cores is more than the"),
+        ("cores = 32\n", "cores = 320\n", "node.memory#6.cores", "320 cores, but a node has only"),
         ("cores = 32\n", "cores = 16\n", "node.memory#6.cores", "16 is given twice"),
         (
             "value = 190.5e9",
@@ -173,7 +173,7 @@ from haloscope.errors import UserError
             "{ children = 62,",
             "{ children = 61,",
             "network.levels",
-            "a fat tree of 28 x 61 has room for 1,708 nodes, but the cluster has 1,736",
+            "a 28 x 61 fat tree has room for 1,708 nodes, but the cluster has 1,736",
         ),
         *(
             (
@@ -287,7 +287,7 @@ def with_sockets(*changes: tuple[str, str]) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("old", "new", "key", "what"),
     [
-        ("cores = 24", "cores = 25", ".memory#2.cores", "25 cores is more than the 24 of a socket"),
+        ("cores = 24", "cores = 25", ".memory#2.cores", "25 cores, but a socket has only 24"),
         ("cores = 24", "cores = 1", ".memory#2.cores", "1 is given twice"),
         (
             "value = 93e9",
@@ -380,8 +380,8 @@ def test_an_excessive_store_cost_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("regions", "key", "what"),
     [
-        ([(1, 1e-6)], "#1.threads", "1, and a node has 96 hardware threads"),
-        ([(97, 1e-6)], "#1.threads", "97, and a node has 96 hardware threads"),
+        ([(1, 1e-6)], "#1.threads", "1, but a node has 96 hardware threads"),
+        ([(97, 1e-6)], "#1.threads", "97, but a node has 96 hardware threads"),
         ([(2, 1e-6), (4, 1e-6), (4, 2e-6)], "#2.threads", "4 is given twice"),
         ([(2, 20.0)], "#1.cost_s", "20 seconds is out of range"),
     ],

@@ -394,7 +394,7 @@ def test_a_network_too_large_to_simulate_is_named() -> None:
     network = few.network.model_copy(update={"levels": levels})
     (problem,) = schema.missing_for_simulation(few.model_copy(update={"network": network}))
     assert problem.where == "cluster tiny: network"
-    assert problem.what.startswith("201,000 places for nodes")
+    assert problem.what.startswith("has room for 201,000 nodes")
 
 
 def test_a_fat_tree_is_displayed_with_its_blocking_factor() -> None:

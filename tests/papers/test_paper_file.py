@@ -101,14 +101,14 @@ def test_a_wrong_paper_file_is_refused(tmp_path: Path, extra: str, messages: lis
 @pytest.mark.parametrize(
     ("rows", "messages"),
     [
-        ("n,time\n1,2\n", ["the header is n,time", "give the columns of paper.toml: n,time_s"]),
+        ("n,time\n1,2\n", ["the header n,time does", "change the header to n,time_s"]),
         (
             "n,time_s\n1,2\n1,3\n2\nx,y\n,7\n",
             [
                 "1.csv:3: duplicate key 1",
-                "1.csv:4: has 1 cell",
-                "n is 'x'",
-                "time_s is 'y'",
+                "1.csv:4: 1 cell for 2 columns",
+                "n 'x'",
+                "time_s 'y'",
                 "1.csv:6",
             ],
         ),
@@ -128,11 +128,11 @@ def test_wrong_rows_are_refused_together(tmp_path: Path, rows: str, messages: li
     [
         (b"", ("1.csv: ", "file is empty")),
         (b"n,time_s\n1,\xb5\n", ("1.csv: the file is not UTF-8",)),
-        (b'n,time_s\n1,"2\n', ("1.csv: not CSV: ", "unexpected end of data")),
-        (b"n,time_s\n1," + b"9" * 200_000 + b"\n", ("1.csv: not CSV: ", "field larger than")),
-        (b"n,time_s\n1,-1\n", ("1.csv:2: time_s is '-1'\n", "at least 0 s")),
-        (b"n,time_s\n1,nan\n", ("1.csv:2: time_s is 'nan'\n", "a finite number")),
-        (b"n,time_s\n1,1e999\n", ("1.csv:2: time_s is '1e999'\n", "a finite number")),
+        (b'n,time_s\n1,"2\n', ("1.csv: invalid CSV: ", "unexpected end of data")),
+        (b"n,time_s\n1," + b"9" * 200_000 + b"\n", ("1.csv: invalid CSV: ", "field larger than")),
+        (b"n,time_s\n1,-1\n", ("1.csv:2: invalid time_s '-1'\n", "at least 0 s")),
+        (b"n,time_s\n1,nan\n", ("1.csv:2: invalid time_s 'nan'\n", "a finite number")),
+        (b"n,time_s\n1,1e999\n", ("1.csv:2: invalid time_s '1e999'\n", "a finite number")),
         (b"n,time_s\n1," + b"1" * 5000 + b"\n", ("a finite number",)),
         (b"n,time_s\n" + b"1" * 5000 + b",1\n", ("of type integer",)),
     ],
@@ -163,5 +163,5 @@ def test_a_missing_csv_and_a_wrong_id_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="file not found"):
         read_rows(path.parent / "2.csv", file.tables[0], file.columns)
     path.parent.rename(tmp_path / "q")
-    with pytest.raises(UserError, match="give the name of the folder, 'q'"):
+    with pytest.raises(UserError, match='set id = "q"'):
         read_paper(tmp_path / "q" / "paper.toml")

@@ -76,7 +76,7 @@ def test_a_folder_whose_name_is_not_a_valid_kernel_name_is_refused(
 
 
 def test_a_folder_without_a_program_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="not found: .*program.toml"):
+    with pytest.raises(UserError, match="program.toml not found"):
         trusted([tmp_path])
 
 

@@ -195,7 +195,7 @@ def test_case_counts_per_kernel_are_not_listed_as_settings(tmp_path: Path) -> No
 
 def test_planned_launches_that_never_ran_are_reported_missing(tmp_path: Path) -> None:
     there, absent = poisson(64), poisson(128)
-    write_plan(tmp_path, [there, absent], ["left out, as this machine is one node: 2 nodes"])
+    write_plan(tmp_path, [there, absent], ["left out, as this machine is a single node: 2 nodes"])
     write_folder(tmp_path, [there])
 
     report = document(tmp_path)
@@ -261,8 +261,8 @@ def test_records_with_few_keys_are_accepted(tmp_path: Path) -> None:
     ("content", "what"),
     [
         (None, "no records.jsonl"),
-        ("", "records.jsonl has no readable"),
-        ('{"schema":1,"cas', "records.jsonl has no readable"),
+        ("", "contains no readable record"),
+        ('{"schema":1,"cas', "contains no readable record"),
     ],
 )
 def test_a_folder_without_records_is_refused(

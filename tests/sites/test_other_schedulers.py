@@ -268,7 +268,7 @@ def test_a_launcher_of_another_batch_system_is_refused(
         site_file.load(path)
 
     (problem,) = (one for one in caught.value.problems if one.where == f"{path}: launcher")
-    assert launcher in problem.what and f"'{needs}'" in problem.what
+    assert launcher in problem.what and f'"{needs}"' in problem.what
 
 
 @pytest.mark.parametrize("known", ["pbs", "lsf"])

@@ -18,6 +18,7 @@ from haloscope.clusters.network import NetworkLevel
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError
 from haloscope.layout import shares
+from haloscope.quantities import listed
 from haloscope.study.values import COUNT_LIMIT
 
 _COLUMNS = ("from", "to", "bytes", "from_world", "to_world")
@@ -66,7 +67,7 @@ def read(path: Path) -> CountedBytes:
             reader = csv.DictReader(lines)
             missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
             if missing:
-                what = f"no column {', '.join(missing)}"
+                what = f"missing {'column' if len(missing) == 1 else 'columns'} {listed(missing)}"
                 raise UserError(Problem(f"--profile {file}", what, remedy))
             rows = [tuple(int(row[name] or 0) for name in _COLUMNS) for row in reader]
     except (OSError, ValueError) as error:
@@ -74,7 +75,7 @@ def read(path: Path) -> CountedBytes:
         raise UserError(Problem(f"--profile {file}", f"cannot be read: {why}", remedy)) from error
     wrong = (row for row in rows if min(row) < 0 or max(row[:2]) >= COUNT_LIMIT)
     if (row := next(wrong, None)) is not None:
-        what = f"a rank or a number of bytes is out of range: from, to, bytes = {row[:3]}"
+        what = f"rank or byte count out of range: (from, to, bytes) = {row[:3]}"
         raise UserError(Problem(f"--profile {file}", what, remedy))
     sizes: dict[int, int] = {}
     for _, _, sent, world, to_world in rows:
@@ -83,8 +84,10 @@ def read(path: Path) -> CountedBytes:
     own = [row for row in rows if row[3] == row[4] == max(sizes, key=sizes.__getitem__, default=0)]
     own = [row for row in own if row[0] != row[1] and row[2]]
     if not own:
-        what = "the profile contains no bytes between different ranks"
-        raise UserError(Problem(f"--profile {file}", what, "profile a run of several ranks"))
+        what = "the profile contains no messages between different ranks"
+        raise UserError(
+            Problem(f"--profile {file}", what, "profile a run whose ranks exchange messages")
+        )
     found = of_pairs([row[:3] for row in own], 1 + max(max(row[0], row[1]) for row in own))
     return replace(found, left_out=sum(row[2] for row in rows) - int(found.matrix.sum()))
 

@@ -129,7 +129,10 @@ def compare(
     if usual not in found:
         raise UserError(_nothing_to_compare_with(question, "layouts"))
     if not all(option.seconds for option, _ in found.values()):
-        what, remedy = "a step takes no time, so layouts do not differ", "choose another kernel"
+        what, remedy = (
+            "a step takes no time, so layouts cannot be compared",
+            "choose another kernel",
+        )
         raise UserError(Problem(f"advise {question.kernel}", what, remedy))
     best = [one.candidate for one in cheapest([one for one, _ in found.values()], goal, _REMAPPED)]
     apart = [one for one in best if one.nodes > 1]
@@ -203,8 +206,8 @@ def _loaded(found: Timed, sent: Pairs, question: Question) -> list[Option]:
 def _simulated(site: BatchPlace) -> Place:
     """Return the simulated cluster of a site's nodes. Raise UserError if its file names none."""
     if site.described.cluster is None:
-        what = "its site file has no cluster file for simulating the candidates"
-        remedy = 'add cluster = "NAME" to it (haloscope cluster list; haloscope calibrate)'
+        what = "its site file does not name the cluster file to simulate candidates with"
+        remedy = 'add cluster = "NAME" to it (see haloscope cluster list or haloscope calibrate)'
         raise UserError(Problem(f"--on {site.name}", what, remedy))
     return places.place(site.described.cluster)
 
@@ -242,11 +245,11 @@ def _unlike(options: Sequence[Option]) -> list[Option]:
 
 
 def _nothing_to_compare_with(question: Question, name: str) -> Problem:
-    what = "the default layout has no time, so nothing can be compared with it"
+    what = "the default layout, which is the baseline, was not timed"
     if question.over:
-        what, remedy = f"the time limit is over, and {what}", "give more time: --within"
+        what, remedy = f"the time limit was reached, but {what}", "give more time with --within"
         return Problem(f"advise {question.kernel}", what, remedy)
-    remedy = f"haloscope show {in_a_shell(question.out / name)} has the reason"
+    remedy = f"see the reason: haloscope show {in_a_shell(question.out / name)}"
     return Problem(f"advise {question.kernel}", what, remedy)
 
 

@@ -72,15 +72,17 @@ def open_folder(directory: Path) -> Dossier:
         raise UserError(Problem(str(directory), what, _REMEDY))
     require_enclosed(directory)
     if not folder.records.exists() and folder.plan.exists():
-        remedy = f"continue: haloscope run --resume {in_a_shell(directory)}"
-        raise UserError(Problem(str(directory), "it has no records yet", remedy))
+        remedy = f"continue with haloscope run --resume {in_a_shell(directory)}"
+        raise UserError(Problem(str(directory), "contains no records yet", remedy))
     if not folder.records.exists():
-        raise UserError(Problem(str(directory), "no records.jsonl in this folder", _REMEDY))
+        raise UserError(Problem(str(directory), "contains no records.jsonl", _REMEDY))
     found = reading(folder.records)
     records = tuple(latest(found.records))
     if not records:
-        what = "its records.jsonl has no readable record"
-        raise UserError(Problem(str(folder.records), what, "continue: haloscope run --resume DIR"))
+        what = "contains no readable record"
+        raise UserError(
+            Problem(str(folder.records), what, "continue with haloscope run --resume DIR")
+        )
     plan = folder.load().as_dict() if folder.plan.exists() else {}
     study = read_study(folder.study).study if folder.study.exists() else None
     return Dossier(

@@ -22,7 +22,9 @@ from haloscope.paths import share, write_whole
 Location = tuple[int | str, ...]
 
 
-ELSEWHERE = "cluster files of your own: NAME for ./clusters/NAME.toml, or a path that ends in .toml"
+ELSEWHERE = (
+    "for your own cluster file, give NAME for ./clusters/NAME.toml, or a path that ends in .toml"
+)
 
 
 def ready() -> dict[str, Path]:
@@ -48,7 +50,7 @@ def find(name: str) -> Cluster:
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
         remedy = f"{nearest(name, [*known])}\n    {ELSEWHERE}"
-        raise UserError(Problem(f"cluster {name}", "unknown cluster", remedy))
+        raise UserError(Problem(f"cluster {name}", "not found", remedy))
     return load(path)
 
 
@@ -66,14 +68,14 @@ def write(cluster: Cluster, path: Path) -> None:
 
 def load(path: Path) -> Cluster:
     """Read a cluster file, whose name is the cluster's name. Raise UserError with all problems."""
-    return _checked(path, toml.read(path, "give a cluster file")[1])
+    return _checked(path, toml.read(path, "give the path of a readable cluster file")[1])
 
 
 def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     problems = []
     if "name" in data:
-        remedy = "remove this key; the name of the file is used"
-        what = f"'{data['name']}' is not the name of the file, '{path.stem}'"
+        remedy = "remove this key; the file name is used"
+        what = f"'{data['name']}' differs from the file name, '{path.stem}'"
         problems.append(Problem(f"{path}: name", what, remedy))
     try:
         found = Cluster.model_validate({**data, "name": path.stem})
@@ -114,13 +116,13 @@ def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[P
     where, value = f"{path}: {dotted(place)}", said["value"]
     if (found := unit_of(str(place[-1]))) and not found[1] <= value <= found[2]:
         unit, least, most = found
-        remedy = f"give {unit}: a number from {least:g} to {most:g}"
+        remedy = f"give a value from {least:g} to {most:g} {unit}"
         yield Problem(where, f"{value:g} {unit} is out of range", remedy)
     low, high = said.get("low", value), said.get("high", value)
     if not low <= value <= high:
         ends = " and ".join(f"{key} = {said[key]:g}" for key in ("low", "high") if key in said)
-        remedy = "give low and high as the ends of an interval that contains value"
-        yield Problem(where, f"value = {value:g} with {ends}", remedy)
+        remedy = "give the ends of an interval, low and high, that contains value"
+        yield Problem(where, f"value = {value:g} contradicts {ends}", remedy)
 
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:
@@ -173,7 +175,7 @@ def _expected(table: type[BaseModel], location: Location) -> str:
         return "give a string"
     if annotation is int:
         least = 0 if table.__name__ == "Protocol" else 1
-        return f"give an integer{unit} from {least}"
+        return f"give an integer{unit}, at least {least}"
     if table is Quantity:
         return f"give a number{unit} above 0"
     return f"give {table.model_fields[key].description}"

@@ -66,23 +66,23 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     """Return the values that a simulation needs and the file does not have."""
     found = {}
     if cluster.node.core_flops_per_s is None:
-        found["node.core_flops_per_s"] = "flops per second of one core"
+        found["node.core_flops_per_s"] = "the flops per second of one core"
     if any(cache.bandwidth_bytes_per_s is None for cache in cluster.node.caches):
-        found["node.caches.bandwidth_bytes_per_s"] = "each level's, of one core"
+        found["node.caches.bandwidth_bytes_per_s"] = "the bandwidth of one core for each level"
     if cluster.mpi is None:
         found["mpi"] = "library and rendezvous_bytes"
     if cluster.node.cores > 1 and within_node(cluster) is None:
-        found["messages"] = 'an entry with placement = "same-node": latency and bandwidth'
+        found["messages"] = 'the latency and bandwidth for placement = "same-node"'
     if cluster.nodes > 1 and cluster.network is None:
-        found["network"] = "topology, link_bandwidth_bytes_per_s and link_latency_s"
+        found["network"] = "topology, link_bandwidth_bytes_per_s, and link_latency_s"
     if cluster.node.cores > 1 and all(one.cores == 1 for one in cluster.node.memory):
-        found["node.memory"] = "what several cores get of it together: an entry with cores = ..."
+        found["node.memory"] = "the combined bandwidth of several cores: an entry with cores = ..."
     where = f"cluster {cluster.name}"
     problems = [Problem(f"{where}: {key}", "missing", f"give {v}") for key, v in found.items()]
     places = max(cluster.nodes, (cluster.network and cluster.network.places) or 0)
     if places > MOST_PLACES:
-        what = f"{places:,} places for nodes are too many to simulate"
-        remedy = f"describe a part of the machine with at most {MOST_PLACES:,}"
+        what = f"has room for {places:,} nodes, but at most {MOST_PLACES:,} can be simulated"
+        remedy = "describe a smaller part of the machine"
         problems.append(Problem(f"{where}: network", what, remedy))
     return problems
 

@@ -81,8 +81,8 @@ def wrong_params(arguments: argparse.Namespace) -> Iterator[Problem]:
     pairs = [word.partition("=") for word in arguments.params]
     for key, _, value in pairs:
         if not (key and value):
-            remedy = "give, for example, n=512; see haloscope describe KERNEL"
-            yield Problem(key or f"={value}", "not key=value", remedy)
+            remedy = "write KEY=VALUE, such as n=512 (see haloscope describe KERNEL)"
+            yield Problem(key or f"={value}", "not of the form KEY=VALUE", remedy)
     for key, times in Counter(key for key, _, _ in pairs).items():
         if times > 1:
             yield Problem(key, "given more than once", "give it once")
@@ -98,10 +98,10 @@ def misplaced(arguments: argparse.Namespace, facts: PlaceFacts | None) -> Iterat
                 what = "not supported for simulated cases"
                 yield Problem(f"--{option}", what, f"remove --{option}, or run on this machine")
         if getattr(arguments, "device", None):
-            what = "not supported for simulated cases: the cluster file determines the GPUs"
+            what = "not supported for simulated cases; the cluster file determines the GPUs"
             yield Problem("--device", what, "remove --device, and use memory = device in the study")
         if arguments.keep and Path(arguments.keep).exists() and not Path(arguments.keep).is_dir():
-            yield Problem(f"--keep {arguments.keep}", "this is a file", "give a folder")
+            yield Problem(f"--keep {arguments.keep}", "is a file, not a folder", "give a folder")
         return
     remedy = "remove it, or simulate with --on CLUSTER"
     if arguments.keep:

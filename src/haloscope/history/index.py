@@ -72,8 +72,8 @@ def last_before(folder: Path) -> Path:
         if begin and one.started < begin and (one.place, one.case) in series and one not in own
     ]
     if not earlier:
-        what = "no other folder beside it has an earlier successful launch of the same cases"
-        remedy = "name both folders: haloscope compare DIR DIR"
+        what = "no folder beside it contains an earlier successful launch of the same cases"
+        remedy = "give both folders: haloscope compare DIR DIR"
         raise UserError(Problem(f"--with-last {folder}", what, remedy))
     return earlier[-1].folder
 

@@ -130,7 +130,7 @@ def end_all() -> int:
     while left := {pid for pid, _ in _marked()} | {pid for pid in ending if not _ended(pid)}:
         if time.monotonic() > deadline:
             where = f"processes {', '.join(map(str, sorted(left)))}"
-            raise UserError(Problem(where, "do not end", "use ps to find out what blocks them"))
+            raise UserError(Problem(where, "did not end", "use ps to find out what blocks them"))
         for pid in left - ending:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

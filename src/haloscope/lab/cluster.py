@@ -78,11 +78,13 @@ def problems(*, accounted: bool = False) -> Iterator[Problem]:
         yield Problem("haloscope lab", what, "run this command as root")
     if not HOSTS.exists():
         what = "does not exist; each host of a lab mounts its own file over it"
-        yield Problem(str(HOSTS), what, f"touch {HOSTS}")
+        yield Problem(str(HOSTS), what, f"create it: touch {HOSTS}")
     needed = PROGRAMS | (accounting.PROGRAMS if accounted else {})
     for program, package in needed.items():
         if not shutil.which(program, path=_path()):
-            yield Problem(program, "not found", f"Debian, Ubuntu: apt install {package}")
+            yield Problem(
+                program, "not found", f"install it (Debian, Ubuntu: apt install {package})"
+            )
 
 
 def _path() -> str:
@@ -167,7 +169,7 @@ def _wire(running: RunningLab) -> None:
         except UserError as error:
             if lab.latency_s is None or "qdisc kind is unknown" not in error.problems[0].what:
                 raise
-            what = "requires netem, which this kernel does not have (CONFIG_NET_SCH_NETEM)"
+            what = "requires netem, which this kernel does not support (CONFIG_NET_SCH_NETEM)"
             raise UserError(Problem("--latency", what, "remove --latency")) from error
 
 

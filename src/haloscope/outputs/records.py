@@ -290,7 +290,7 @@ def _layout(source: _Source, options: ImportOptions) -> Layout:
     run = source.run
     ranks = run.ranks or options.ranks
     if ranks is None:
-        what = f"'{run.benchmark}' does not contain the number of ranks"
+        what = f"the output of '{run.benchmark}' does not state the number of ranks"
         where = f"{source.output.name}:{run.line}"
         raise UserError(Problem(where, what, "add --ranks N"))
     nodes = options.nodes or run.nodes or 1

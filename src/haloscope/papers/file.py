@@ -148,8 +148,8 @@ def read_rows(
         raise UserError(Problem(str(path), "file not found", remedy))
     header, *lines = _lines(path)
     if tuple(header) != table.columns:
-        what = f"the header is {','.join(header)}"
-        remedy = f"give the columns of paper.toml: {','.join(table.columns)}"
+        what = f"the header {','.join(header)} does not match paper.toml"
+        remedy = f"change the header to {','.join(table.columns)}"
         raise UserError(Problem(str(path), what, remedy))
     texts = tuple(dict(zip(header, line, strict=False)) for line in lines)
     problems = list(_row_problems(path, table, lines, columns))
@@ -173,9 +173,9 @@ def _lines(path: Path) -> list[list[str]]:
         what = f"the file is not UTF-8: byte 0x{error.object[error.start]:02x} ({error.reason})"
         raise UserError(Problem(str(path), what, "save it as UTF-8")) from error
     except csv.Error as error:
-        raise UserError(Problem(str(path), f"not CSV: {error}", "correct the file")) from error
+        raise UserError(Problem(str(path), f"invalid CSV: {error}", "correct the file")) from error
     if not lines:
-        remedy = "write the column names into the first line"
+        remedy = "write the column names in the first line"
         raise UserError(Problem(str(path), "the file is empty", remedy))
     return lines
 
@@ -212,13 +212,13 @@ def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
     if paper.id != path.parent.name:
         yield Problem(
             f"{path}: id",
-            f"is '{paper.id}'",
-            f"give the name of the folder, '{path.parent.name}'",
+            f"'{paper.id}' differs from the folder name, '{path.parent.name}'",
+            f'set id = "{path.parent.name}"',
         )
     ids = [table.id for table in paper.tables]
     for twice in sorted({one for one in ids if ids.count(one) > 1}):
         yield Problem(
-            f"{path}: tables", f"two tables have the id '{twice}'", "give each table its own id"
+            f"{path}: tables", f"two tables have the id '{twice}'", "give each table a unique id"
         )
     printed = [column.printed for column in paper.columns.values() if column.printed]
     yield from _unknown(f"{path}: columns", printed, paper.columns)
@@ -260,11 +260,8 @@ def _row_problems(
     for number, line in enumerate(lines, start=2):
         where = f"{path}:{number}"
         if len(line) != len(table.columns):
-            yield Problem(
-                where,
-                f"has {count(len(line), 'cell')}",
-                f"give {count(len(table.columns), 'cell')}",
-            )
+            what = f"{count(len(line), 'cell')} for {count(len(table.columns), 'column')}"
+            yield Problem(where, what, "give one cell per column")
             continue
         text = dict(zip(table.columns, line, strict=True))
         key = tuple(text[name] for name in table.keys)
@@ -272,7 +269,7 @@ def _row_problems(
             yield Problem(
                 where,
                 f"duplicate key {', '.join(key)}",
-                "add a column to 'keys', so that they identify each row",
+                "add columns to 'keys' until they identify each row",
             )
         seen.add(key)
         for name, cell in text.items():
@@ -280,10 +277,10 @@ def _row_problems(
                 value = _value(cell, columns[name])
             except ValueError:
                 remedy = f"give a value of type {columns[name].type}"
-                yield Problem(where, f"{name} is '{cell}'", remedy)
+                yield Problem(where, f"invalid {name} '{cell}'", remedy)
                 continue
             if isinstance(value, int | float) and (what := _impossible(value, columns[name])):
-                yield Problem(where, f"{name} is '{cell}'", what)
+                yield Problem(where, f"invalid {name} '{cell}'", what)
 
 
 def _impossible(value: float, column: PublishedColumn) -> str | None:
@@ -293,5 +290,5 @@ def _impossible(value: float, column: PublishedColumn) -> str | None:
     if not isfinite(value):
         return "give a finite number"
     if column.unit and value < 0 and not column.signed:
-        return f"give at least 0 {column.unit}; if negative values are allowed, set signed = true"
+        return f"give at least 0 {column.unit}, or set signed = true to allow negative values"
     return None

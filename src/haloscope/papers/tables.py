@@ -111,7 +111,7 @@ class PaperTable:
                 Problem(
                     f"{self.paper}, table {self.id}",
                     f"{len(selected)} rows match {_words(where) or 'no condition'}",
-                    f"give a value for each of: {', '.join(self.keys)}",
+                    f"give a value for each key: {', '.join(self.keys)}",
                 )
             )
         return self._cell(selected[0], column) if selected else None

@@ -87,7 +87,7 @@ def _predicted(folder: ResultFolder) -> list[Case]:
         case for case in folder.load().cases if (runs[case.run].name or "").startswith(PREDICTED)
     ]
     if not cases:
-        what, remedy = "has no case to predict", f"give a folder of the study {STUDY}"
+        what, remedy = "contains no case to predict", f"give a folder of the study {STUDY}"
         raise UserError(Problem(str(folder.path), what, remedy))
     return cases
 

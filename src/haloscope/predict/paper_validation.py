@@ -54,9 +54,9 @@ def tables_of(paper_id: str, selected: Sequence[str]) -> list[PaperTable]:
         raise UserError(Problem(f"validate {paper_id}", f"unknown table '{name}'", remedy))
     if unable or not able:
         known = ", ".join(dict.fromkeys(table.id for table in able)) or "none"
-        which = f"table {', '.join(unable)}" if unable else "any of its tables"
-        what = f"the numbers of {which} cannot be predicted"
-        remedy = f"choose a table that can be predicted, on the cluster file that it names: {known}"
+        which = f"table {', '.join(unable)}" if unable else "its tables"
+        what = f"{which} cannot be predicted"
+        remedy = f"choose a table that names a cluster file: {known}"
         raise UserError(Problem(f"validate {paper_id}", what, remedy))
     return [table for table in able if not selected or table.id in selected]
 
@@ -78,9 +78,12 @@ class Replicates:
             assumed = Quantity(value=self.spread, source="assumed: --spread")
             node = node.model_copy(update={"spread": NodeSpread(nodes=assumed)})
         elif node.spread is None and there.cluster.others is None:
-            what = f"all nodes of {there.name} are identical, and it has no other jobs"
+            what = (
+                f"{there.name} has neither node-to-node variability nor other jobs, so replicates "
+            )
+            what += "would be identical"
             remedy = (
-                "remove it, or assume some variability between nodes, for example --spread 0.02"
+                "remove --replicates, or assume node-to-node variability, such as --spread 0.02"
             )
             raise UserError(Problem(f"--replicates {self.number}", what, remedy))
         return replace(there, cluster=there.cluster.model_copy(update={"node": node}))

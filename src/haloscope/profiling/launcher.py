@@ -53,12 +53,12 @@ def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
         toolchain = _of_program(["", *command]) or _of_mpirun()
     if toolchain is None:
         what = "cannot determine the MPI library of this command"
-        remedy = "name it: --toolchain NAME (haloscope toolchain list)"
+        remedy = "name it with --toolchain NAME (haloscope toolchain list)"
         raise UserError(Problem(found, what, remedy))
     for program in _programs(command[at:]):
         if (other := needs.other_library(program, toolchain)) is not None:
             what, families = other
-            remedy = f"use the launcher of an MPI library of family {families}"
+            remedy = f"use the launcher of a library of the {families} family"
             raise UserError(Problem("program", what, f"{remedy} (haloscope toolchain list)"))
     return toolchain
 

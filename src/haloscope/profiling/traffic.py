@@ -17,8 +17,8 @@ from haloscope.profiling import process
 from haloscope.profiling.process import Process, Sent
 from haloscope.quantities import count
 
-FINALIZE = "name the MPI library that the program is linked with: --toolchain NAME (programs that "
-FINALIZE += "are linked statically are not supported)"
+FINALIZE = "name the MPI library that the program is linked with: --toolchain NAME (statically "
+FINALIZE += "linked programs are not supported)"
 """FINALIZE is the remedy if no process has written counts."""
 _ABOUT = "profile"
 MESSAGE, NEIGHBOUR, ONE_SIDED = "message", "neighbour", "one-sided"

@@ -136,7 +136,7 @@ def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
     known = {*BUILT_IN, *said.parameters, *said.needs}
     for kind, names in (("parameters", said.parameters), ("needs", said.needs)):
         for name in sorted({*names} & {*BUILT_IN}):
-            what = f"'{name}' is a built-in name: {BUILT_IN[name]}"
+            what = f"'{name}' is a built-in name ({BUILT_IN[name]})"
             yield Problem(f"{file}: {kind}.{name}", what, "choose another name")
     for name in sorted({*said.parameters} & {*said.needs}):
         what = "a parameter has the same name"
@@ -153,7 +153,7 @@ def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
     timed = {"time": said.time, "points": said.points, "phases": said.phases}
     for table, per in ((name, one.per) for name, one in timed.items() if one is not None):
         if isinstance(per, str) and per not in counts:
-            what = f"no integer parameter has the name '{per}'"
+            what = f"no integer parameter is named '{per}'"
             yield Problem(f"{file}: {table}.per", what, nearest(per, sorted(counts)))
     yield from _of_results(file, said)
     yield from _of_checks(file, said)
@@ -175,7 +175,7 @@ def _of_results(file: Path, said: ProgramFile) -> Iterator[Problem]:
     scalars = {*_numbers(said.parameters), *_numbers(said.results)}
     for name, one in said.results.items():
         if one.per is not None and (one.per not in scalars or one.per == name):
-            what = f"no numeric result or parameter has the name '{one.per}'"
+            what = f"no numeric result or parameter is named '{one.per}'"
             yield Problem(f"{file}: results.{name}.per", what, nearest(one.per, sorted(scalars)))
         elif one.per is not None and one.type not in ("real", "reals"):
             what = f"a result of type '{one.type}' cannot be divided"
@@ -200,7 +200,7 @@ def _of_checks(file: Path, said: ProgramFile) -> Iterator[Problem]:
         for key in ("least", "most"):
             bound = getattr(check, key)
             if isinstance(bound, str) and bound not in given:
-                what = f"no numeric parameter has the name '{bound}'"
+                what = f"no numeric parameter is named '{bound}'"
                 yield Problem(f"{where}.{key}", what, nearest(bound, sorted(given)))
         for key, named in (("result", check.result), ("by", check.by)) if check.by else ():
             if named in results and results[named].type != "reals":
@@ -217,7 +217,7 @@ def _problem(file: Path, detail: ErrorDetails) -> Problem:
         what = f"invalid regular expression: {detail['msg']}"
         return Problem(where, what, "give a regular expression in Python's syntax")
     if place and place[-1] == "[key]":
-        remedy = "use lower-case letters, digits, and _, with a letter first"
+        remedy = "use lower-case letters, digits, and _; begin with a letter"
         return Problem(f"{file}: {dotted(place[:-1])}", "invalid name", remedy)
     remedy = f"give {description}"
     return toml.translated(where, detail, model.model_fields, remedy, description)

@@ -105,7 +105,7 @@ class ProgramParameter(ProgramTable):
         elif self.type not in ("integer", "real") and (self.minimum, self.maximum) != (None, None):
             why = "'minimum' and 'maximum' are only allowed for type = 'integer' and 'real'"
         elif expected := self.problem(self.default):
-            why = f"the default {self.default!r} is invalid: expected {expected}"
+            why = f"the default {self.default!r} is invalid; expected {expected}"
         refuse(why)
         return self
 

@@ -71,15 +71,15 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
         one = Trusted(file, named=True)
         where = f"--program {given}"
         if not file.is_file():
-            what, remedy = f"file not found: {file}", f"give a folder that contains {FILE}"
+            what, remedy = f"{file} not found", f"give a folder that contains {FILE}"
             problems.append(Problem(where, what, remedy))
         elif file.name != FILE or not re.fullmatch(NAME, one.name):
-            what = f"invalid name of a program: '{one.name}'"
-            remedy = f"name the file {FILE}, and its folder with lower-case letters, digits, and _"
+            what = f"invalid program name '{one.name}'"
+            remedy = f"name the file {FILE}; use lower-case letters, digits, and _ for its folder"
             problems.append(Problem(where, what, remedy))
         elif one.name in mine and mine[one.name] != one:
-            what = f"{mine[one.name].file.parent} has the same program name, {one.name}"
-            problems.append(Problem(where, what, "give only one of them, or rename its folder"))
+            what = f"{mine[one.name].file.parent} has the same program name, '{one.name}'"
+            problems.append(Problem(where, what, "give only one of them, or rename a folder"))
         mine[one.name] = one
     for name, one in {**found, **mine}.items():
         if name in kernels:
@@ -106,7 +106,7 @@ def _require_closed(path: Path) -> None:
     if status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
         return
     remedy = f"run chmod go-w {path} as its owner, or set {VARIABLE} to another folder"
-    what = "other users can write here and could add programs"
+    what = "other users can write to this folder and could add programs"
     raise UserError(Problem(str(path), what, remedy))
 
 

@@ -209,7 +209,8 @@ def invalid(detail: ErrorDetails) -> str:
     where = dotted(detail["loc"])
     if detail["type"] == "missing":
         return f"{where} missing"
-    return f"{where}: invalid value {_shown(detail['input'])}"
+    about = f"{where}: " if where else ""
+    return f"{about}invalid value {_shown(detail['input'])}"
 
 
 def _shown(value: object) -> str:

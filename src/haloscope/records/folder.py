@@ -79,7 +79,7 @@ def _foreign(path: Path) -> str | None:
 def _shared(path: Path) -> str | None:
     """Return the problem of a file with a second name (hard link), or None."""
     if path.name in FILES and path.exists() and path.stat().st_nlink > 1:
-        return "has another hard link, through which another file would change"
+        return "has another hard link, so a change would affect another file"
     return None
 
 
@@ -270,7 +270,9 @@ class ResultFolder:
             lock.acquire(timeout=patience_s)
         except Timeout as error:
             what = "another haloscope process is writing to this folder"
-            raise UserError(Problem(str(self.path), what, "wait until it ends")) from error
+            raise UserError(
+                Problem(str(self.path), what, "wait until that process ends")
+            ) from error
         try:
             for draft in drafts(self.path):  # left by killed writers: nobody else writes here
                 draft.unlink(missing_ok=True)
@@ -284,13 +286,13 @@ class ResultFolder:
         if problems := leads_outside(self.path):
             return problems
         if self.records.exists() or self.plan.exists():
-            remedy = f"continue it with --resume {self.path}, or give another --out"
+            remedy = f"continue with --resume {self.path}, or give another folder"
             return [Problem(where, "this folder already contains results", remedy)]
         there = next(
             folder for folder in (self.path, *self.path.absolute().parents) if folder.exists()
         )
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-            return [Problem(where, f"cannot write to {there}", "give another --out")]
+            return [Problem(where, f"cannot write to {there}", "give another folder")]
         return []
 
     def create(self, source: str, plan: SavedPlan) -> None:
@@ -308,13 +310,13 @@ class ResultFolder:
         require_enclosed(self.path)
         text = strict_json.content(self.plan)
         if not text and not self.plan.exists():
-            remedy = "give a result folder of haloscope run"
-            raise UserError(Problem(str(self.path), "this folder has no plan.json", remedy))
+            remedy = "give a folder written by haloscope run"
+            raise UserError(Problem(str(self.path), "contains no plan.json", remedy))
         try:
             return plan_of(text)
         except ValueError as error:
-            remedy = "start a new folder; to report this one, remove its plan.json"
-            raise UserError(Problem(str(self.plan), f"damaged: {error}", remedy)) from error
+            remedy = "start a new folder; to report this folder without its plan, remove plan.json"
+            raise UserError(Problem(str(self.plan), f"damaged ({error})", remedy)) from error
 
     def left(self, launches: Sequence[Launch]) -> tuple[list[Launch], int]:
         """Return the launches without a good record, and how many of them were tried before."""
@@ -348,4 +350,4 @@ def _differences(where: tuple[int | str, ...], before: object, after: object) ->
 
 
 def _shown(value: object) -> str:
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False, default=str)

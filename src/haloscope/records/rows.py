@@ -75,7 +75,7 @@ def rows(folder: Path, per: Per) -> Rows:
     """
     path = folder / "records.jsonl"
     if not path.exists():
-        remedy = "give the folder that haloscope run wrote to"
+        remedy = "give a folder written by haloscope run"
         raise UserError(Problem(str(folder), "contains no records.jsonl", remedy))
     types: dict[str, Type | None] = {}
     descriptions: dict[str, tuple[str, str]] = {}
@@ -88,7 +88,7 @@ def rows(folder: Path, per: Per) -> Rows:
                 types[name] = _common(types.get(name), _type(name, value))
         descriptions |= {name: _described(name, raw) for name in types if name not in descriptions}
     if not types:
-        what, remedy = "has no record that can be read", "haloscope run --resume continues it"
+        what, remedy = "contains no readable record", "continue with haloscope run --resume DIR"
         raise UserError(Problem(str(path), what, remedy))
     names = sorted(types, key=_place)
     columns = (RowColumn(name, types[name] or "string", *descriptions[name]) for name in names)
@@ -108,9 +108,9 @@ def frame(table: Rows) -> polars.DataFrame:
     try:
         import polars
     except ImportError as error:
-        remedy = "install haloscope with its extra 'data': pip install 'haloscope[data]'; in a "
-        remedy += "checkout: HALOSCOPE_EXTRAS=dev ./haloscope"
-        raise UserError(Problem("polars", "is not installed", remedy)) from error
+        remedy = "install the 'data' extra: pip install 'haloscope[data]' (in a checkout: "
+        remedy += "HALOSCOPE_EXTRAS=dev ./haloscope)"
+        raise UserError(Problem("polars", "not installed", remedy)) from error
     types: dict[Type, Any] = {
         "string": polars.String,
         "integer": polars.Int64,

@@ -28,7 +28,7 @@ def content(path: Path) -> bytes:
         if file.seek(0, os.SEEK_END) <= LENGTH_LIMIT:
             file.seek(0)
             return file.read()  # read(LENGTH_LIMIT) would allocate all of it
-    what = f"the file has more than {LENGTH_LIMIT // 2**20} MiB"
+    what = f"the file is larger than {LENGTH_LIMIT // 2**20} MiB"
     raise UserError(Problem(str(path), what, "remove it; haloscope writes no file this large"))
 
 

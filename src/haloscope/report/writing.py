@@ -63,7 +63,7 @@ def write_apart(document: Document, directory: Path) -> Path:
     removed.
     """
     if directory.exists() and not (directory / "report.html").exists() and any(directory.iterdir()):
-        what, remedy = "contains files that are not a report", "name a new folder, or an empty one"
+        what, remedy = "contains files that are not part of a report", "give a new or empty folder"
         raise UserError(Problem(f"--out {directory}", what, remedy))
     try:
         directory.mkdir(parents=True, exist_ok=True)

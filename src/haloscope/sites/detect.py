@@ -73,7 +73,7 @@ def notes(environment: Mapping[str, str]) -> list[str]:
 def _others() -> Iterator[Problem]:
     for command, scheduler in (("qsub", "pbs"), ("bsub", "lsf"), ("flux", "flux")):
         if shutil.which(command):
-            what = "found, but only sites with Slurm can be detected"
+            what = "found, but haloscope can detect only sites with Slurm"
             remedy = (
                 f'write sites/NAME.toml by hand, with scheduler = "{scheduler}" (docs/sites.md)'
             )
@@ -147,13 +147,11 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
         for key in ("nodes", "cores", "threads_per_core", "memory_mb", "max_minutes", "max_nodes"):
             in_file, is_now = getattr(one, key), getattr(seen, key)
             if is_now is not None and (in_file is None or in_file > is_now):
-                what = f"the file has {in_file or 'no limit'}, but Slurm has {is_now}"
+                what = f"{in_file or 'no limit'} in the file, but {is_now} in Slurm"
                 remedy = f"set {key} = {is_now}"
                 yield Problem(f"{where}: partition {one.name}: {key}", what, remedy)
     if now.shared_cores and site.shared_cores != now.shared_cores:
-        what = (
-            f"the file has {site.shared_cores or 'no value'}, but the nodes of this test cluster "
-        )
+        what = f"{site.shared_cores or 'no value'} in the file, but the nodes of this test cluster "
         what += f"share {count(now.shared_cores, 'core')}"
         yield Problem(f"{where}: shared_cores", what, f"set shared_cores = {now.shared_cores}")
     commands = Slurm(site.environment)
@@ -180,10 +178,10 @@ def _without_queue(site: BatchSite) -> Iterator[Problem]:
     try:
         scheduler.require_queue(site.partition)
     except RefusedError as error:
-        what = f"unknown queue '{site.partition}' in {scheduler.title}: {error}"
-        yield Problem(where, what, "choose one of its queues")
+        what = f"unknown queue '{site.partition}' in {scheduler.title} ({error})"
+        yield Problem(where, what, "choose an existing queue")
     except NoAnswerError as error:
-        remedy = "try again on a node where jobs are submitted, such as a login node"
+        remedy = "try again on a node where jobs can be submitted, such as a login node"
         raise UserError(Problem(scheduler.title, f"no answer: {error}", remedy)) from error
 
 

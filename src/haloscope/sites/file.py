@@ -18,7 +18,7 @@ from haloscope.sites.schedulers.schedulers import ASKABLE, SCHEDULERS
 from haloscope.sites.schema import BatchSite, Partition
 
 OWN = Path("sites")
-ELSEWHERE = "a site file of your own: NAME for ./sites/NAME.toml"
+ELSEWHERE = "for your own site file, give NAME for ./sites/NAME.toml"
 LAB = "lab"
 LAB_UP = "start the test cluster first: haloscope lab up"
 OF_THE_LAB = Path("/run/haloscope-lab/sites")
@@ -37,7 +37,7 @@ def found(name: str) -> Path:
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
         remedy = LAB_UP if name == LAB else f"{nearest(name, [*known])}\n    {ELSEWHERE}"
-        raise UserError(Problem(f"site {name}", "unknown site", remedy))
+        raise UserError(Problem(f"site {name}", "not found", remedy))
     return path
 
 
@@ -71,7 +71,7 @@ def write(site: BatchSite, path: Path) -> None:
 def _checked(path: Path, data: dict[str, Any]) -> BatchSite:
     problems = []
     if "name" in data:
-        what = f"the name is determined by the file's name: '{path.stem}'"
+        what = f"not allowed; the name is the file name, '{path.stem}'"
         problems.append(Problem(f"{path}: name", what, "remove this key"))
     try:
         site = BatchSite.model_validate({**data, "name": path.stem})
@@ -86,14 +86,16 @@ def _checked(path: Path, data: dict[str, Any]) -> BatchSite:
 def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
     names = [one.name for one in site.partitions]
     if site.partition not in names:
-        what = f"no [[partitions]] table has the name '{site.partition}'"
+        what = f"no [[partitions]] table is named '{site.partition}'"
         yield Problem(f"{path}: partition", what, nearest(site.partition, names))
     if len({*names}) < len(names):
-        yield Problem(f"{path}: partitions", "two have the same name", "remove one of them")
+        yield Problem(
+            f"{path}: partitions", "two partitions have the same name", "remove one of them"
+        )
     yield from _of_other_schedulers(path, site)
     scheduler = SCHEDULERS[site.scheduler]
     if "mpi" in scheduler.own_keys and site.launcher in scheduler.launchers and site.mpi is None:
-        remedy = "give a plugin of srun --mpi=list, such as pmix, pmi2, or cray_shasta, or none"
+        remedy = "give none, or a plugin from srun --mpi=list, such as pmix, pmi2, or cray_shasta"
         yield Problem(
             f"{path}: mpi", f'missing, but required with launcher = "{site.launcher}"', remedy
         )
@@ -107,7 +109,7 @@ def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
             continue
         if site.launcher in other.launchers:
             remedy = 'use launcher = "mpirun", the launcher of the MPI library'
-            what = f"{site.launcher} requires scheduler = '{other.name}'"
+            what = f'{site.launcher} requires scheduler = "{other.name}"'
             yield Problem(f"{path}: launcher", what, remedy)
         for key in other.own_keys:
             if getattr(site, key):
@@ -115,8 +117,8 @@ def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
                 yield Problem(f"{path}: {key}", what, "remove this key")
     for key in ASKABLE:
         if getattr(site, key) is not None and key not in own.asked_by:
-            what = f"not supported with scheduler = {own.name!r}"
-            remedy = "remove this key, or use a job script of your own ('template')"
+            what = f'not supported with scheduler = "{own.name}"'
+            remedy = "remove this key, or use your own job script ('template')"
             yield Problem(f"{path}: {key}", what, remedy)
 
 

@@ -85,7 +85,9 @@ class Batch:
                 refused[job] = str(error)
         states = self.states(refused) if refused else {}
         if problems := [
-            Problem(f"job {job}", f"not cancelled: {words}", "try again, or cancel it by hand")
+            Problem(
+                f"job {job}", f"could not be cancelled: {words}", "try again, or cancel it manually"
+            )
             for job, words in refused.items()
             if not states[job].over
         ]:

@@ -54,7 +54,7 @@ def script(scheduler: Scheduler, site: BatchSite, job: JobAsked, folder: Path) -
             command=[shlex.quote(word) for word in words],
         )
     except Exception as error:  # a user's template may raise anything
-        remedy = "correct the template, or remove the key to use haloscope's own"
+        remedy = "correct the template, or remove the key to use the default template"
         raise UserError(Problem(f"site {site.name}: template", str(error), remedy)) from error
 
 

@@ -31,7 +31,7 @@ def lacking() -> Problem | None:
     """Return why change points cannot be searched for, or None."""
     if find_spec("ruptures"):
         return None
-    return Problem("ruptures", "is not installed", "install it (Python before 3.14)")
+    return Problem("ruptures", "not installed", "install it (requires Python before 3.14)")
 
 
 def change_points(values: Sequence[float]) -> list[int]:

@@ -199,7 +199,7 @@ class _RunExpansion:
         axes = self.run.layout
         if axes.placement is not None:
             if axes.model_fields_set != {"placement"}:
-                what = "'placement' excludes all other keys of the layout"
+                what = "'placement' cannot be combined with other keys of the layout"
                 remedy = "remove them: a placement always has two ranks with one thread each"
                 self._problem("layout.placement", what, remedy)
             names = PLACEMENTS if ALL in axes.placement else axes.placement
@@ -223,7 +223,7 @@ class _RunExpansion:
     def _refuse_nodes(self) -> None:
         if more := self._too_many_nodes():
             elsewhere = "--on SITE (see haloscope site detect) or --on CLUSTER (simulated)"
-            remedy = f"use at most {self.site.nodes:,}, or a larger place: {elsewhere}"
+            remedy = f"use at most {count(self.site.nodes, 'node')}, or a larger place: {elsewhere}"
             what = f"{listed(more)} nodes requested, but {self.site.extent}"
             self._problem("layout.nodes", what, remedy)
 

@@ -77,7 +77,7 @@ def read(study: str | Path) -> Draft:
 
 def layout(path: Path) -> LayoutAxes:
     """Load a file with the keys of a layout, as advise writes one. UserError with all problems."""
-    _, data = toml.read(path, "give the layout.toml that haloscope advise wrote")
+    _, data = toml.read(path, "give a layout.toml written by haloscope advise")
     try:
         found = LayoutAxes.model_validate(data)
         layouts(found, found.nodes, NODE_LIMIT)
@@ -85,7 +85,7 @@ def layout(path: Path) -> LayoutAxes:
         inside = ("runs", 0, "layout")
         raise UserError([_problem(path, one, inside) for one in error.errors()]) from error
     except ValueError as error:
-        remedy = "correct one of them, or give the layout.toml that haloscope advise wrote"
+        remedy = "correct one of them, or give a layout.toml written by haloscope advise"
         raise UserError([Problem(str(path), what, remedy) for what in error.args]) from error
     return found
 
@@ -108,7 +108,7 @@ def _find(study: str) -> Path:
     if path.suffix or path.name != study:
         remedy = "give the name of a study (haloscope list) or the path of a study file"
         raise UserError(Problem(study, "file not found", remedy))
-    raise UserError(Problem(f"study '{study}'", "unknown study", nearest(study, [*ours])))
+    raise UserError(Problem(f"study '{study}'", "not found", nearest(study, [*ours])))
 
 
 def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = ()) -> Problem:

@@ -195,10 +195,10 @@ def remedy_for_a_key(key: str, *, words: bool) -> str | None:
         return None
     place = "tasks" if key == "ranks" else key
     if not words:
-        return f"it is a key of the layout: use layout.{place}"
+        return f"set it in the layout, as layout.{place}"
     if key in _OPTIONS:
-        return f"it is an option: --{_OPTIONS[key]}"
-    return f"only a study has it, as layout.{place}: haloscope run"
+        return f"use the option --{_OPTIONS[key]}"
+    return f"set it in a study, as layout.{place} (haloscope run)"
 
 
 _OPTIONS = {

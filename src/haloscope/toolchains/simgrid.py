@@ -103,7 +103,7 @@ def other_version(toolchain: Toolchain) -> Problem | None:
     if found is None or (int(found[1]), int(found[2])) in TRIED:
         return None
     tried = " and ".join(f"{major}.{minor}" for major, minor in TRIED)
-    what = f"belongs to SimGrid {found[0]}, but haloscope was tested with {tried}"
+    what = f"belongs to SimGrid {found[0]}, but haloscope was tested only with {tried}"
     return Problem(str(toolchain.mpicxx), what, f"use a tested version: {_instead()}{INSTALL}")
 
 
@@ -121,7 +121,7 @@ def _instead() -> str:
 
 def absent() -> Problem:
     """Return the problem that SimGrid is not installed."""
-    what = f"SimGrid is not installed: smpicxx or smpirun is not in {folder() or 'PATH'}"
+    what = f"SimGrid is not installed (smpicxx or smpirun is not in {folder() or 'PATH'})"
     remedy = f"{_instead()}{INSTALL}; or set SIMGRID_ROOT to the prefix of an installation"
     return Problem("simulation", what, remedy)
 
@@ -134,7 +134,7 @@ def smpi() -> Toolchain:
     mpicxx, mpirun = there
     done = process.run([str(mpirun), "-version"], os.environ, in_path.ANSWER_S)
     if done.code != 0 or done.timed_out:
-        what = f"it does not work: {in_path.why_failed(done, in_path.ANSWER_S)}"
+        what = f"does not work: {in_path.why_failed(done, in_path.ANSWER_S)}"
         raise UserError(Problem(str(mpirun), what, f"{_instead()}{INSTALL}"))
     version = next(iter(done.output.splitlines()), "SimGrid").replace("version ", "").strip()
     if (wrong := _too_old(version)) is not None:

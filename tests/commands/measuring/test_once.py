@@ -137,7 +137,7 @@ def test_once_exits_with_1_and_prints_the_reason(
         (["fake", "threads=3"], "(?s)parameter 'threads'.*--threads"),
         (["fake", "--ppn", "0"], "--ppn 0: too small"),
         (["fake", "--ppn", "3", "--ranks", "2"], "--ranks 2: .*--ppn 3 on 1 node"),
-        (["fake", "n"], "n: not key=value"),
+        (["fake", "n"], "n: not of the form KEY=VALUE"),
         (["fake", "--transport", "all"], "--transport all: .*in a study"),
         (["fake", "n=1", "n=2"], "n: given more than once"),
         (["fake", "n=0"], "once: fake n=0: "),
@@ -149,14 +149,14 @@ def test_once_exits_with_1_and_prints_the_reason(
         (["fake", "--threads", "100000"], "--threads 100000: too large\n.*at most 4,096"),
         (["fake", "--nodes", "0", "--ranks", "2"], "--nodes 0: too small"),
         (["fake", "--nodes", "2", "--ranks", "5"], "(?s)--ranks 5: cannot .*multiple of 2"),
-        (["fake", "--nodes", "2"], "--nodes: 2 .*\n.* at most 1,"),
+        (["fake", "--nodes", "2"], "--nodes: 2 .*\n.* at most 1 node,"),
         (["fake", "--execute"], "--execute: "),
         (["fake", "--keep", "x"], "--keep: "),
         (["fake", "--on", "slrum"], "--on slrum: "),
         (["fake", "--on", "tara", "--toolchain", "x"], "--toolchain: .*simulated"),
         (["fake", "--on", "tara", "--oversubscribe"], "--oversubscribe: .*simulated"),
         (["fake", "--timeout", "-1"], "--timeout -1.0: too small"),
-        (["fake", "--toolchain", "x", "n=0"], "(?s)--toolchain x: .*'x'.*n=0: "),
+        (["fake", "--toolchain", "x", "n=0"], "(?s)--toolchain: .*'x'.*n=0: "),
     ],
 )
 def test_once_refuses_invalid_requests(haloscope: Run, arguments: list[str], what: str) -> None:
@@ -223,7 +223,7 @@ def test_once_on_a_site_outside_a_job_is_refused_before_a_build(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(preparing, "prepared", lambda *_: pytest.fail("built"))
 
-    with pytest.raises(UserError, match="not inside a job"):
+    with pytest.raises(UserError, match="not part of a batch job"):
         haloscope("once", "fake", "--on", "mine")
 
 

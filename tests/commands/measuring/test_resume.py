@@ -52,7 +52,7 @@ def test_a_plan_with_unknown_content_is_refused(
     plan = json.loads((cut / "plan.json").read_text())
     (cut / "plan.json").write_text(json.dumps({**plan, key: value}))
 
-    with pytest.raises(UserError, match=f"plan.json: damaged: {what}"):
+    with pytest.raises(UserError, match=rf"plan.json: damaged \({what}"):
         haloscope("run", "--resume", cut)
 
 
@@ -72,7 +72,7 @@ def test_a_plan_with_an_impossible_case_is_refused(
     plan["cases"][0][key] = value
     (cut / "plan.json").write_text(json.dumps(plan))
 
-    with pytest.raises(UserError, match=f"plan.json: damaged: .*{what}"):
+    with pytest.raises(UserError, match=rf"plan.json: damaged \(.*{what}"):
         haloscope("run", "--resume", cut)
 
 
@@ -172,8 +172,8 @@ def test_resuming_refuses_another_study_and_names_the_changes(
     with pytest.raises(UserError) as caught:
         haloscope("run", study_file(changed), "--resume", cut)
     assert [problem.what.partition(": ")[::2] for problem in caught.value.problems] == [
-        ("the study changed", "timeout_s: 300 -> nothing"),
-        ("the study changed", "runs#1.params.n#2: 16 -> 32"),
+        ("the study has changed (timeout_s", "300 -> not set)"),
+        ("the study has changed (runs#1.params.n#2", "16 -> 32)"),
     ]
     assert haloscope("run", study_file(STUDY), "--resume", cut) == 0
 

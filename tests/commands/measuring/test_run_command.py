@@ -310,7 +310,7 @@ def test_without_simgrid_nothing_is_built(
         (["--accept-change"], "--accept-change: .*--resume"),
         (["--resume", "x"], "x: .*plan.json"),
         (["--detach", "--script-only"], "--script-only: .*--detach"),
-        (["--toolchain", "mpjch"], "--toolchain mpjch: .*'mpjch'"),
+        (["--toolchain", "mpjch"], "--toolchain: .*'mpjch'"),
     ],
 )
 def test_invalid_option_combinations_are_refused(

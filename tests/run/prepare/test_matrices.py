@@ -339,7 +339,7 @@ def test_a_matrix_is_found_in_an_archive(tmp_path: Path, cache: Path, name: str,
         ({"x/a.mtx": SMALL, "x/b.mtx": SMALL}, "several matrices: x/a.mtx, x/b.mtx"),
         ({"x/x.mtx": SMALL[:-6]}, "3 of 4 entries"),
         ({f"{number}": "" for number in range(1001)}, "more than 1,000 files"),
-        ({"a" * 20_000_000: ""}, "name of more than"),
+        ({"a" * 20_000_000: ""}, "name longer than"),
     ],
 )
 def test_an_archive_without_one_matrix_is_refused(
@@ -391,7 +391,9 @@ def test_a_folder_is_refused_as_a_matrix(tmp_path: Path, name: str) -> None:
     (problem,) = caught.value.problems
 
     assert (
-        (empty.where, empty.what) == (problem.where, problem.what) == (str(folder), "is a folder")
+        (empty.where, empty.what)
+        == (problem.where, problem.what)
+        == (str(folder), "is a folder, not a file")
     )
     assert "NAME.mtx" in empty.remedy
     assert str(folder / "small.mtx") in problem.remedy

@@ -51,7 +51,7 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
         (f"{REAL}0 0 0\n", "has 0 rows"),
         (f"{REAL}2 2 0\n", "has no entries"),
         (f"{REAL}2 2 3\n1 1 1\n2 1 2\n", "after 2 of 3 entries"),
-        (f"{REAL}2 2 1\n1 1 1\n\n2 1 2\n", "line 5, '2 1 2', .* the entries"),
+        (f"{REAL}2 2 1\n1 1 1\n\n2 1 2\n", "line 5, '2 1 2', .* an entry beyond"),
         (f"{REAL}9 9 {10**17}\n1 1 1\n", f"{10**17} entries.* 12"),
         (f"{BANNER} array real general\n{2**40} {2**40}\n1\n", "size allows only"),
         (f"{REAL}2 2 2\n1 1 1\n3 1 1\n", "line 4, '3 1 1', .*row or column"),

@@ -545,8 +545,8 @@ def test_ranks_of_other_launchers_bind_themselves(tmp_path: Path, launcher: str)
 @pytest.mark.parametrize(
     ("launcher", "job", "supported"),
     [
-        ("pals", mapped("round_robin"), "the mapping block"),
-        ("pals", Job(Layout.of(7, 3), cpus=FOUR, hosts=("n1", "n2", "n3")), "nodes but the last"),
+        ("pals", mapped("round_robin"), "block mapping"),
+        ("pals", Job(Layout.of(7, 3), cpus=FOUR, hosts=("n1", "n2", "n3")), "node but the last"),
         ("jsrun", Job(Layout.of(3, 2), cpus=FOUR, hosts=("n1", "n2")), "equal numbers"),
         ("jsrun", mapped("random", 0), "equal numbers"),
         ("jsrun", Job(Layout(ppn=2), cpus=FOUR), "--on NAME"),

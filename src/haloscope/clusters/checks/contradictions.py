@@ -114,8 +114,8 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
     points = sorted(enumerate(memory), key=lambda point: point[1].cores)
     for index, one in points:
         if one.cores > cores:
-            what = f"{one.cores} cores is more than the {cores} of a {place[-2]}"
-            yield dotted((*place, index, "cores")), what, f"give at most the cores of a {place[-2]}"
+            what = f"{one.cores} cores, but a {place[-2]} has only {cores}"
+            yield dotted((*place, index, "cores")), what, f"give at most {cores}"
     most = points[0][1]
     for (_, few), (index, many) in pairwise(points):
         most = max(most, few, key=lambda one: one.bandwidth_bytes_per_s.value)
@@ -181,7 +181,7 @@ def _regions(node: Node) -> Found:
     for index, one in enumerate(node.regions):
         key = dotted(("node", "regions", index))
         if not 1 < one.threads <= most:
-            what = f"{one.threads}, and a node has {count(most, 'hardware thread')}"
+            what = f"{one.threads}, but a node has {count(most, 'hardware thread')}"
             yield f"{key}.threads", what, f"give a number from 2 to {most}"
         elif threads[one.threads] > 1:
             remedy = "give one cost per number of threads"
@@ -214,7 +214,11 @@ def _caches(node: Node) -> Found:
         if low.level < high.level and low.size_bytes > high.size_bytes:
             sizes = size(low.size_bytes), size(high.size_bytes)
             what = f"L{low.level} is larger than L{high.level}: {sizes[0]} and {sizes[1]}"
-            yield "node.caches", what, "give the size of one cache in bytes: lower ones are smaller"
+            yield (
+                "node.caches",
+                what,
+                "give the size of one cache in bytes; lower levels are smaller",
+            )
         near, far = low.bandwidth_bytes_per_s, high.bandwidth_bytes_per_s
         if near and far and near.value < FALL * far.value:
             rates = rate(near.value), rate(far.value)
@@ -271,7 +275,7 @@ def _network(network: Network, nodes: int) -> Found:
         remedy = f"give {levels if tree else 'the nodes along each dimension'}"
         yield f"network.{key}", f"required for a {kind}", remedy
     elif network.places is not None and network.places < nodes:
-        what = f"a {kind} of {' x '.join(map(str, sizes))} has room for {network.places:,} nodes, "
+        what = f"a {' x '.join(map(str, sizes))} {kind} has room for {network.places:,} nodes, "
         what += f"but the cluster has {nodes:,}"
         more = "more children" if tree else "larger dimensions"
         yield f"network.{key}", what, f"give {more}, or at most nodes = {network.places}"

@@ -103,8 +103,10 @@ def execute(arguments: argparse.Namespace) -> int:
     own = _beside(first.cases, second.cases)
     compared = compare_cases(own, _beside(second.cases, own), first.seed, names)
     if compared.details is None:
-        what = f"no case of {names[0]} is in {names[1]}"
-        remedy = "compare folders of the same study; haloscope show lists the cases of each"
+        what = "no cases in common"
+        remedy = (
+            "compare folders of the same study; to list the cases of a folder: haloscope show DIR"
+        )
         if compared.refused:
             what = compared.refused
             remedy = (
@@ -134,7 +136,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
     if len(named) != 2 - with_last:
         number = "one folder" if with_last else "two folders"
-        remedy = f"name {number}{'' if with_last else ', or one and --with-last'}"
+        remedy = f"give {number}{'' if with_last else ', or one and --with-last'}"
         raise UserError(
             Problem("haloscope compare", f"{count(len(named), 'folder')} given", remedy)
         )

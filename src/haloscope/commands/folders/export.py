@@ -111,7 +111,7 @@ def _json_lines(rows: Rows) -> Iterator[str]:
 
 def _parquet(rows: Rows, output: Path | None) -> None:
     if output is None:
-        raise UserError(Problem("--to parquet", "has no file to write to", "name one: -o FILE"))
+        raise UserError(Problem("--to parquet", "requires an output file", "add -o FILE"))
     data = io.BytesIO()
     table.frame(rows).write_parquet(data, metadata={"schema": json.dumps(rows.schema)})
     _write(output, data.getvalue())

@@ -85,9 +85,9 @@ def execute(arguments: argparse.Namespace) -> int:
             files = ", ".join(
                 dict.fromkeys(name for one in again for name in one["imported"]["files"])
             )
-            what = f"contains {files} already"
+            what = f"already contains {files}"
             raise UserError(
-                Problem(f"-o {folder.path}", what, "remove these files from the command")
+                Problem(f"-o {folder.path}", what, "omit the files that were already imported")
             )
         launches = {one.case: one.launch + 1 for one in sorted(there, key=lambda one: one.launch)}
         for one in records:
@@ -115,7 +115,7 @@ def _check_files(files: Sequence[Path]) -> None:
         str(file): None for file, path in zip(files, paths, strict=True) if paths.count(path) > 1
     }:
         what = "given more than once"
-        raise UserError([Problem(name, what, "name each file once") for name in twice])
+        raise UserError([Problem(name, what, "give each file once") for name in twice])
 
 
 def _read(

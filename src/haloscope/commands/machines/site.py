@@ -80,7 +80,9 @@ def _detect(name: str | None, out: Screen) -> int:
     conf = os.environ.get("SLURM_CONF")
     site = detect.detected(name, {"SLURM_CONF": conf} if conf else {})
     if what := _unusable(site.name):
-        raise UserError(Problem(f"site {site.name!r}", what, "choose another: --name NAME"))
+        raise UserError(
+            Problem(f"site {site.name!r}", what, "choose another name with --name NAME")
+        )
     path = site_file.OWN / f"{site.name}.toml"
     if path.exists():
         remedy = "move it, give another --name, or compare it: haloscope site check"

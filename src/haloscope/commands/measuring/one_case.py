@@ -53,9 +53,7 @@ def execute(arguments: argparse.Namespace, since: machine.Used | None) -> int:
         place = replace(place, since=since)
     if site := places.site_of(place):
         _ = site.allocation  # raises outside a job, before anything is built
-    requested = {
-        f"--toolchain {arguments.toolchain}": [arguments.toolchain] if arguments.toolchain else None
-    }
+    requested = {"--toolchain": [arguments.toolchain] if arguments.toolchain else None}
     programs = kernels.load([arguments.kernel], arguments.programs)
 
     def planned(bench: Workbench) -> Plan:
@@ -118,7 +116,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         where = f"--placement {arguments.placement}"
         yield Problem(where, "unknown placement", remedy)
     if arguments.transport == ALL:
-        remedy = "give one of the transports that haloscope toolchain list prints"
+        remedy = "give one transport (haloscope toolchain list)"
         yield Problem("--transport all", "supported only in a study", remedy)
 
 

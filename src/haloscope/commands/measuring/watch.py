@@ -54,7 +54,7 @@ def execute(arguments: argparse.Namespace) -> int:
     require_enclosed(folder.path)
     if not (folder.plan.exists() or folder.records.exists()):
         remedy = "give a folder written by haloscope run"
-        raise UserError(Problem(str(folder.path), "contains no plan and no records", remedy))
+        raise UserError(Problem(str(folder.path), "contains neither a plan nor records", remedy))
     out = Screen()
     now = watched(folder)
     if arguments.once or not out.is_interactive:

@@ -149,21 +149,21 @@ def execute(arguments: argparse.Namespace) -> int:
 def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
     found = []
     if (arguments.profile is None) == (arguments.kernel is None):
-        remedy = "give either KERNEL --tasks N or --profile DIR"
-        return [Problem("advise", "needs a kernel or a profile", remedy)]
+        remedy = "give KERNEL --tasks N or --profile DIR"
+        return [Problem("advise", "requires either a kernel or a profile", remedy)]
     if arguments.profile is not None:
         nothing_runs = "remove it: nothing is simulated or launched"
         others = {
-            "--tasks": (arguments.tasks, "remove it: the profile has its own number of ranks"),
+            "--tasks": (arguments.tasks, "remove it: the profile determines the number of ranks"),
             "--via": (arguments.via, nothing_runs),
-            "--goal": (arguments.goal, "remove it: mappings are compared by the bytes of links"),
+            "--goal": (arguments.goal, "remove it: mappings are compared by the bytes on links"),
             "--most-nodes": (arguments.most_nodes, "remove it; --nodes sets the number of nodes"),
             "--launches": (arguments.launches, nothing_runs),
             "--within": (arguments.within, nothing_runs),
             "--program": (arguments.programs, nothing_runs),
         }
         found = [
-            Problem(option, "does not apply to --profile", remedy)
+            Problem(option, "cannot be combined with --profile", remedy)
             for option, (value, remedy) in others.items()
             if value not in (None, [], Goal.TIME)
         ]
@@ -174,10 +174,12 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
             )
         return found
     if arguments.tasks is None:
-        found.append(Problem("advise", "--tasks is missing", "give the number of MPI ranks"))
+        found.append(
+            Problem("advise", "--tasks is missing", "add --tasks N, the number of MPI ranks")
+        )
     if arguments.nodes is not None:
-        remedy = "remove it; --most-nodes limits the candidates"
-        found.append(Problem("--nodes", "applies to --profile only", remedy))
+        remedy = "remove it, or limit the nodes of candidates with --most-nodes"
+        found.append(Problem("--nodes", "supported only with --profile", remedy))
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         found.append(no_kernel("advise", arguments.kernel, known))
     found += placeoptions.wrong_params(arguments)

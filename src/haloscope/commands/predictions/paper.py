@@ -86,7 +86,7 @@ def _check(console: Console, paper: str, file: str | None) -> int:
     found = statements(paper)
     if not found:
         what = "this paper has no recorded statements"
-        remedy = "choose a paper that has a file statements.csv in its folder"
+        remedy = "choose a paper whose folder contains a statements.csv"
         raise UserError(Problem(f"paper check {paper}", what, remedy))
     checked = [(one, assessed(one, published_cells(paper, one))) for one in found]
     every, summary = statement_tables.own_cells(checked, paper)

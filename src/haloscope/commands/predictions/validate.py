@@ -331,9 +331,11 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 def _not_a_paper(name: str) -> Iterator[Problem]:
     if name.endswith(".toml"):
-        remedy = "to check a study: haloscope run FILE --dry-run; a cluster file: haloscope "
-        remedy += "cluster show FILE; to list papers: haloscope paper list"
-        yield Problem(name, "expected the id of a paper, not a file", remedy)
+        remedy = (
+            "to list papers: haloscope paper list; to check a study: haloscope run FILE --dry-run; "
+        )
+        remedy += "to check a cluster file: haloscope cluster show FILE"
+        yield Problem(name, "expected a paper id, got a file", remedy)
 
 
 def _unusable_bands(arguments: argparse.Namespace) -> Iterator[Problem]:
@@ -356,7 +358,7 @@ def _unusable_replicates(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.spread is not None and arguments.replicates is None:
         yield Problem("--spread", "requires --replicates", "add --replicates N")
     if arguments.spread is not None and not 0 < arguments.spread <= FARTHEST_APART:
-        remedy = f"give a number above 0 and at most {FARTHEST_APART:g}; 0.02 is 2 %"
+        remedy = f"give a number above 0 and at most {FARTHEST_APART:g}; 0.02 means 2 %"
         yield Problem(f"--spread {arguments.spread:g}", "out of range", remedy)
 
 

@@ -79,7 +79,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         asked = [request.toolchain]
         if request.device is not None:
             asked = [library.for_device(request.toolchain, request.device)]
-        requested = {f"--toolchain {request.toolchain}": asked}
+        requested = {"--toolchain": asked}
     programs = kernels.load([run.kernel for run in study.runs], request.programs)
 
     def site(bench: Workbench) -> Site:
@@ -137,7 +137,7 @@ def _read(study: str, every: Sequence[str]) -> Draft:
         if Path(study).exists() or study not in every:
             raise
         remedy = f"'{study}' is a kernel; to run it: haloscope once {study}"
-        raise UserError(Problem(f"study '{study}'", "unknown study", remedy)) from error
+        raise UserError(Problem(f"study '{study}'", "not found", remedy)) from error
 
 
 def _planned(
@@ -162,7 +162,7 @@ def _planned(
     each = request.allocations or 1
     if (planned := each * sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
         what = f"{len(plan.cases):,} cases have {planned:,} launches in total"
-        remedy = f"reduce the launches or the cases to at most {PLAN_LIMIT:,} launches"
+        remedy = f"reduce launches or cases to at most {PLAN_LIMIT:,} launches"
         problems.append(Problem(str(draft.path), what, remedy))
     if problems := problems or nothing_runs(plan, site, str(draft.path)):
         raise UserError(problems)
@@ -207,8 +207,8 @@ def _in_allocations(request: Request, study: Study, site: Site) -> Iterator[Prob
         what = "simulated times are the same in every allocation"
         yield Problem(where, what, "remove --allocations")
     elif study.precision is not None and request.launches is None:
-        what = "the study has a precision, which determines the number of allocations"
-        remedy = "remove --allocations, or give the launches per allocation: --launches N"
+        what = "the study sets a precision, which determines the number of allocations"
+        remedy = "remove --allocations, or set the launches per allocation with --launches N"
         yield Problem(where, what, remedy)
 
 

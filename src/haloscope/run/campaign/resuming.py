@@ -9,7 +9,7 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError, nearest, no_such
 from haloscope.layout import CORES
-from haloscope.quantities import count
+from haloscope.quantities import count, listed
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.run.campaign import fixed, preparing
 from haloscope.run.campaign.campaign import Campaign
@@ -57,8 +57,8 @@ def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
     keep = Path(plan.keep)
     if keep.resolve().is_relative_to(folder.resolve()):
         return keep
-    what = f"the plan keeps files of simulated cases outside this folder, in {plan.keep}"
-    remedy = "if you trust that, confirm it with --keep DIR"
+    what = f"the plan writes files of simulated cases outside this folder, to {plan.keep}"
+    remedy = "if you trust this plan, confirm with --keep DIR"
     raise UserError(Problem(f"--resume {folder}", what, remedy))
 
 
@@ -71,13 +71,13 @@ def _problems(where: str, case: Case, plan: SavedPlan, program: Program) -> Iter
         if key not in known:
             yield Problem(where, f"{case.kernel} has no parameter '{key}'", nearest(key, [*known]))
         elif "/" in str(value):
-            what = f"{key} = {value!r} is not a file in haloscope's own cache"
+            what = f"{key} = {value!r} is not a file in haloscope's cache"
             yield Problem(where, what, _ANEW)
     if case.files is not None and Path(case.files) != matrices.folder():
         what = f"its files are in {case.files}, not in haloscope's cache ({matrices.folder()})"
         yield Problem(where, what, _ANEW)
     if not all(getattr(case.layout, name) >= 1 for name in CORES):
-        yield Problem(where, f"{', '.join(CORES)} must be positive integers", _ANEW)
+        yield Problem(where, f"{listed(CORES)} must be positive integers", _ANEW)
     elif case.layout.problem:
         yield Problem(where, case.layout.problem, _ANEW)
     if case.toolchain not in plan.sources and case.absent is None:
@@ -155,7 +155,7 @@ def _ready(campaign: Campaign, old: SavedPlan, where: str, tell: Teller, *, dry:
     else:
         bench.build(bench.lacking(bench.needed(cases), place.probes(cases, bench)), tell)
     if changed and (lost := [*_with_other_parameters(cases, bench.program)]):
-        what = "the parameters in halobench have changed for"
+        what = "halobench has changed the parameters of"
         raise UserError([Problem(where, f"{what} {case.label}", _ANEW) for case in lost])
     return campaign
 
@@ -191,7 +191,10 @@ def _unfit_place(
             "remove --launches",
         )
     if keep is not None and not place.facts.simulated:
-        yield "--keep requires a simulated place, and this folder is measured", "remove --keep"
+        yield (
+            "--keep requires simulated cases, but cases of this folder are measured",
+            "remove --keep",
+        )
 
 
 def _unfit(
@@ -206,15 +209,15 @@ def _unfit(
     if study:
         saved = study_file.read(folder.study).source
         for change in changes(saved, study_file.read(study).source):
-            yield f"the study changed: {change}", _ANEW
+            yield f"the study has changed ({change})", _ANEW
     for name in plan.sources:
         if name in bench.missing:
             what = f"toolchain {name} is no longer available: {bench.missing[name]}"
             yield what, f"add it again (haloscope toolchain add), or {_ANEW}"
     yield from _unfit_allocations(plan, launches, allocations)
     if launches is not None and plan.ends_early:
-        what = "a precision" if plan.rule else "layouts to compare"
-        yield f"its study has {what}, which determines the number of launches", _ANEW
+        what = "sets a precision" if plan.rule else "compares layouts"
+        yield f"its study {what}, which determines the number of launches", _ANEW
     elif launches is not None and launches < (
         most := max((case.launches for case in plan.cases), default=0)
     ):
@@ -227,18 +230,18 @@ def _unfit_allocations(
 ) -> Iterator[tuple[str, str]]:
     if plan.allocations is not None and launches is not None:
         what = f"its launches are divided among {count(plan.allocations, 'allocation')}"
-        yield what, "for more launches use --allocations N instead of --launches"
+        yield what, "for more launches, use --allocations N instead of --launches"
     elif allocations is not None and launches is not None:
         most = max((case.launches for case in plan.cases), default=0)
         what = (
             f"each allocation runs the {most} launches per case of its plan; --launches {launches}"
         )
-        yield f"{what} has no effect on those that ran", "remove --launches, or start a new folder"
+        yield f"{what} has no effect on completed ones", "remove --launches, or start a new folder"
     if allocations is None:
         return
     if plan.ends_early:
-        what = "a precision" if plan.rule else "layouts to compare"
-        yield f"its study has {what}, which determines the number of allocations", _ANEW
+        what = "sets a precision" if plan.rule else "compares layouts"
+        yield f"its study {what}, which determines the number of allocations", _ANEW
     if allocations < (there := plan.allocations or 1):
         what = f"its plan has {count(there, 'allocation')}, more than --allocations {allocations}"
         yield what, f"give at least --allocations {there}"

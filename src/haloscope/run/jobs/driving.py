@@ -87,8 +87,8 @@ def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Camp
     """
     campaign = resume(directory, None, None, tell, dry=True, programs=programs)
     if (site := places.site_of(campaign.place)) is None:
-        what = f"this folder is measured on {campaign.place.name}, without batch jobs"
-        remedy = f"use haloscope run --resume {in_a_shell(directory)}"
+        what = f"this folder was planned for {campaign.place.name}, without batch jobs"
+        remedy = f"continue with haloscope run --resume {in_a_shell(directory)}"
         raise UserError(Problem(str(directory), what, remedy))
     node = site.allocation.nodes[0]
     if campaign.first:

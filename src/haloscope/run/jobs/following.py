@@ -12,6 +12,7 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 from haloscope.paths import in_a_shell
+from haloscope.quantities import count
 from haloscope.records import strict_json
 from haloscope.records.attempts import attempts
 from haloscope.run.campaign.campaign import earlier_walls
@@ -139,7 +140,7 @@ class Watch:
         if asks and not checked(self.submission.directory).exists():
             why = words or f"no output, see {self.submission.directory}/jobs"
             what = f"the preflight check failed ({ended}): {why}"
-            remedy = "correct that, then: haloscope run --resume "
+            remedy = "correct the cause, then run haloscope run --resume "
             remedy += in_a_shell(self.submission.directory)
             raise UserError(Problem(f"job {job}", what, remedy))
         if not asks and words:
@@ -201,13 +202,13 @@ def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
     except (NoAnswerError, RefusedError):  # no answer again
         states = dict.fromkeys(jobs, JobState(GONE))
     ends = Counter(state.state for state in states.values())
-    what = ", ".join(f"{number} {name.lower()}" for name, number in ends.items())
+    what = ", ".join(f"{count(number, 'job')} {name.lower()}" for name, number in ends.items())
     if GONE in ends:
         what += f" ({last_heard(submission.directory)})"
     if words := [said for job in jobs if (said := submission.last_words(job))]:
         what += f"; last output: {words[-1]}"
     logs = submission.directory / "jobs"
-    remedy = f"see {logs}/*.log; then: haloscope run --resume {in_a_shell(submission.directory)}"
+    remedy = f"see {logs}/*.log, then run haloscope run --resume {in_a_shell(submission.directory)}"
     return Problem(
         str(submission.directory), f"the jobs ended without a new record: {what}", remedy
     )

@@ -68,7 +68,7 @@ class FolderJobs:
         except ValidationError as error:
             what = invalid(error.errors(include_url=False)[0])
             remedy = "cancel its jobs in the batch system, remove this file, and resume"
-            raise UserError(Problem(str(self._file), f"damaged: {what}", remedy)) from error
+            raise UserError(Problem(str(self._file), f"damaged ({what})", remedy)) from error
 
     @property
     def _file(self) -> Path:
@@ -134,8 +134,8 @@ def lacking(directory: Path) -> list[Problem]:
     try:
         return _CHECKED.validate_json(text)["problems"]
     except ValidationError as error:
-        what = f"damaged: {invalid(error.errors(include_url=False)[0])}"
-        remedy = "remove this file; the preflight check will then run again"
+        what = f"damaged ({invalid(error.errors(include_url=False)[0])})"
+        remedy = "remove this file; the preflight check then runs again"
         raise UserError(Problem(str(path), what, remedy)) from error
 
 

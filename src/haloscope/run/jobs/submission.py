@@ -59,12 +59,12 @@ class Submission(FolderJobs):
     def problems(self) -> Iterator[Problem]:
         """Yield time limits that the partition does not allow."""
         limit = self._most_minutes
-        where = f"partition {self.site.described.partition} of {self.site.name}"
+        where = f"partition {self.site.described.partition} of site {self.site.name}"
         if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
             remedy = f"give an integer from 1 to {MOST_MINUTES:,}"
             yield Problem(f"--minutes {self.minutes}", "out of range", remedy)
         if not str(self.directory).isprintable():
-            what = "the folder's name has characters that a job script must not contain"
+            what = "the folder name contains characters that are not allowed in a job script"
             yield Problem(f"--out {str(self.directory)!r}", what, "choose another name")
         longest = max((case.timeout_s for case in self.plan.cases), default=0.0)
         if self.minutes is not None and 1 <= self.minutes < longest / 60:
@@ -77,7 +77,7 @@ class Submission(FolderJobs):
             what = f"{where} allows at most {count(limit, 'minute')} per job"
             yield Problem(f"--minutes {self.minutes}", what, f"give at most {limit}")
         if longest > 60 * limit:
-            what = f"{longest:g} s is longer than a job may take: {where} allows at most "
+            what = f"{longest:g} s is too long for a job: {where} allows at most "
             what += count(limit, "minute")
             remedy = "reduce 'timeout_s', or choose another partition in the site file"
             yield Problem("timeout_s", what, remedy)
@@ -283,8 +283,10 @@ def require_of_a_site(jobs: FolderJobs) -> None:
 
 
 def _without_jobs(folder: ResultFolder, plan: SavedPlan) -> Problem:
-    what = f"this folder is measured on {plan.on}, without a batch system, so it has no jobs"
-    return Problem(str(folder.path), what, "use haloscope run --resume, report, or show")
+    what = f"this folder was planned for {plan.on}, without a batch system, so it has no jobs"
+    return Problem(
+        str(folder.path), what, "use haloscope run --resume, haloscope report, or haloscope show"
+    )
 
 
 def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> None:

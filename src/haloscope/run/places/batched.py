@@ -138,7 +138,7 @@ class BatchPlace:
         """Return the nodes of the job that runs this process. Raise UserError outside a job."""
         found = self.scheduler.allocation(self.described, os.environ)
         if found is None:
-            what = "this process is not inside a job of the site's batch system"
+            what = "this process is not part of a batch job of this site"
             remedy = "use haloscope run, which submits the jobs"
             raise UserError(Problem(f"--on {self.name}", what, remedy))
         return found

@@ -35,7 +35,7 @@ def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:
 
 def _by_way_of(found: Place, via: Via) -> Place:
     if not isinstance(found, SimulatedCluster):
-        what = f"--via requires a simulated cluster, and {found.name} is not one"
+        what = f"requires a simulated cluster, but {found.name} is not simulated"
         remedy = "remove --via, or give a cluster with --on CLUSTER (haloscope list)"
         raise UserError(Problem(f"--via {via.site}", what, remedy))
     if not BatchPlace.has(via.site):
@@ -43,12 +43,12 @@ def _by_way_of(found: Place, via: Via) -> Place:
         raise UserError(Problem(f"--via {via.site}", "unknown site", remedy))
     site = BatchPlace.named(via.site)
     if not site.scheduler.allocates_cores:
-        what = f"--via requires a site with Slurm, and this site has {site.scheduler.title}"
+        what = f"requires a site with Slurm, but this site uses {site.scheduler.title}"
         remedy = "choose a site with Slurm, or remove --via to simulate on this machine"
         raise UserError(Problem(f"--via {via.site}", what, remedy))
     if word := out_of(via.nodes, 1, most := site.described.used.nodes_of_a_job):
         where = f"--nodes {via.nodes}"
-        what = f"{word} for partition {site.described.partition} of {via.site}"
+        what = f"{word} for partition {site.described.partition} of site {via.site}"
         raise UserError(Problem(where, what, f"give an integer from 1 to {most:,}"))
     return replace(found, via=site)
 

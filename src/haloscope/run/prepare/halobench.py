@@ -88,7 +88,7 @@ def describe(kernel: str) -> Kernel:
     """Return a kernel as it declares itself. Raise UserError if kernels.json lacks it."""
     if (said := declared().get(kernel)) is None:
         what = "the kernel is in kernels.def, but its parameters are not in kernels.json"
-        remedy = f"build it and run: .venv/bin/python tests/support/kernels_file.py {kernel}"
+        remedy = f"build it, then run .venv/bin/python tests/support/kernels_file.py {kernel}"
         raise UserError(Problem(f"kernel {kernel}", what, remedy))
     parameters = tuple(
         KernelParameter(**{**one, "choices": tuple(one["choices"])}) for one in said["parameters"]

@@ -21,7 +21,7 @@ from filelock import FileLock
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import cache_folder, cache_path, in_a_shell, opened
-from haloscope.quantities import size
+from haloscope.quantities import count, size
 from haloscope.run.prepare import matrix_archive, matrix_header, matrix_market
 from haloscope.study.case import Value
 
@@ -83,7 +83,9 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
         _refuse_others(value)
         if _MADE.search(value) and "n" not in given:  # added by this function
             what = "is the name of a converted file in haloscope's cache, not a matrix"
-            raise UserError(Problem(value, what, f"give the file that it was made from ({_NAMES})"))
+            raise UserError(
+                Problem(value, what, f"give the file that it was converted from ({_NAMES})")
+            )
     if value is None or not is_matrix_market(value):
         return dict(given)
     path = Path(str(value))
@@ -110,17 +112,17 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
 def _refuse_others(value: str) -> None:
     path, others = Path(value), f"{', '.join(GENERATED)}, or a Matrix Market file ({_NAMES})"
     if not value:
-        raise UserError(Problem("matrix =", "no value", f"give {others}"))
+        raise UserError(Problem("matrix", "no value", f"give {others}"))
     if value in GENERATED:
         return
     if path.is_dir():
         found = sorted(one.name for one in path.iterdir() if is_matrix_market(one.name))
         remedy = f"give a file in it, such as {path / found[0]}" if found else f"give {others}"
-        raise UserError(Problem(value, "is a folder", remedy))
+        raise UserError(Problem(value, "is a folder, not a file", remedy))
     if is_matrix_market(value) or _MADE.search(value):
         return
     if path.is_file():
-        what = f"is a file, but its name does not end in one of {', '.join(ENDINGS)}"
+        what = f"is a file, but its name does not end in any of {', '.join(ENDINGS)}"
         raise UserError(Problem(value, what, "rename it if it is a Matrix Market file"))
     if path.suffix or os.sep in value:
         raise UserError(Problem(value, f"no such file in {Path.cwd()}", f"give {others}"))
@@ -133,9 +135,8 @@ def refuse_unused(given: Mapping[str, Value], key: str, default: Value) -> None:
     problems = []
     for name in (one for one in GENERATED_ONLY if one in given and one not in used):
         others = " or ".join(one for one, depends in GENERATED.items() if name in depends)
-        remedy = (
-            f"remove {name}, use {key} = {others}, or a separate run for this matrix in a study"
-        )
+        remedy = f"remove {name}, or use {key} = {others}; in a study, use a separate run for "
+        remedy += "this matrix"
         what = f"has no effect with {key} = {matrix}"
         problems.append(Problem(f"{name} = {given[name]}", what, remedy))
     if problems:
@@ -145,10 +146,9 @@ def refuse_unused(given: Mapping[str, Value], key: str, default: Value) -> None:
 def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterator[Problem]:
     for name in GENERATED_ONLY:
         if name in given:
-            what = (
-                f"cannot be combined with {name} = {given[name]}, which is for generated matrices"
-            )
-            remedy = f"remove {name}, or use a separate run for the file in a study"
+            what = f"cannot be combined with {name} = {given[name]}, which applies only to "
+            what += "generated matrices"
+            remedy = f"remove {name}; in a study, use a separate run for the file"
             yield Problem(f"{key} = {path}", what, remedy)
 
 
@@ -163,8 +163,8 @@ def read(path: Path, *, cut: bool = False) -> csr_matrix:
     said = matrix_header.header(path)
     need, free = memory_bytes(said, cut=cut), memory_available_bytes()
     if need > free:
-        what = f"{said.rows:,} rows and {said.entries:,} entries need {size(need)} of memory, but "
-        what += f"{size(free)} is free"
+        what = f"{count(said.rows, 'row')} and {count(said.entries, 'entry', 'entries')} require "
+        what += f"{size(need)} of memory, but only {size(free)} is free"
         remedy = "free memory, or give a smaller matrix"
         raise UserError(Problem(str(path), what, remedy))
     return matrix_market.read(path)

@@ -67,7 +67,7 @@ def _members(path: Path, archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
     members = []
     for number, member in enumerate(archive):
         if number == MEMBERS_LIMIT:
-            what = f"the archive has more than {MEMBERS_LIMIT:,} files"
+            what = f"the archive contains more than {MEMBERS_LIMIT:,} files"
             raise UserError(Problem(str(path), what, _unpack(path, "NAME.mtx")))
         if member.isreg() and not member.issparse() and member.name.lower().endswith(".mtx"):
             members.append(member)
@@ -81,9 +81,9 @@ def _found(path: Path, members: list[tarfile.TarInfo]) -> tarfile.TarInfo:
         if len(several) == 1:
             return several[0]
     if not members:
-        what = "the archive has no .mtx file"
+        what = "the archive contains no .mtx file"
         raise UserError(Problem(str(path), what, "give an archive with a Matrix Market file"))
-    what = f"the archive has several matrices: {', '.join(one.name for one in members[:10])}"
+    what = f"the archive contains several matrices: {', '.join(one.name for one in members[:10])}"
     raise UserError(Problem(str(path), what, _unpack(path, members[0].name)))
 
 
@@ -102,7 +102,7 @@ class _Bounded(RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if not 0 <= size <= READ_LIMIT:
-            what = f"the archive has a file name of more than {READ_LIMIT:,} bytes"
+            what = f"the archive contains a file name longer than {READ_LIMIT:,} bytes"
             raise UserError(Problem(str(self._path), what, "give another archive"))
         return self._file.read(size)
 

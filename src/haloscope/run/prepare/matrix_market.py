@@ -81,7 +81,7 @@ def _pieces(text: MatrixText, said: Header) -> Iterator[_Piece]:
         entries = _entries(text, lines, lines_before, said, pattern)
         piece = _Piece(text, lines, entries, lines_before, before)
         if before + piece.count > said.entries:
-            what = f"is not one of the entries that the header declares ({said.entries})"
+            what = f"is an entry beyond those that the header declares ({said.entries})"
             piece.refuse(said.entries - before, what, WHOLE)
         lines_before = text.line
         if piece.count > 0:  # SciPy's reader divides by 0 for an empty block
@@ -150,7 +150,7 @@ def _refuse_infinite_sums(text: MatrixText, matrix: csr_matrix) -> None:
         column = int(matrix.indices[first]) + 1
         what = f"the entries of row {row}, column {column} add up to a value too large for double "
         what += "precision"
-        text.refuse(what, "give each place once, or values below 1.8e308")
+        text.refuse(what, "give each entry once, or use values below 1.8e308")
 
 
 def _from_lines(piece: _Piece, said: Header) -> coo_matrix:

@@ -261,8 +261,8 @@ class Halobench:
             found = planner.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
             if differ := {*found.params} ^ {*resolved}:
                 names = listed(sorted(differ))
-                what = f"kernels.json does not have the parameters of its program: {names}"
-                remedy = f"run: .venv/bin/python tests/support/kernels_file.py {kernel}"
+                what = f"kernels.json lacks parameters of the program: {names}"
+                remedy = f"run .venv/bin/python tests/support/kernels_file.py {kernel}"
                 raise UserError(Problem(f"kernel {kernel}", what, remedy))
             return found
         if program.device and (host := self._planner(KernelProgram(kernel))):

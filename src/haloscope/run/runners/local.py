@@ -292,5 +292,6 @@ def _ill_ended(case: Case, ended: process.Ended) -> tuple[str, str] | None:
 def _taken_away(allocation: Allocation, launch: Launch) -> Problem:
     what = "the job lost its nodes, or another job took over its folder; "
     what += f"launch {launch.number} of {launch.case.title} was not recorded"
-    remedy = "if the batch system restarts the job, do nothing; else: haloscope run --resume DIR"
+    remedy = "if the batch system restarts the job, do nothing; otherwise, continue with "
+    remedy += "haloscope run --resume DIR"
     return Problem(f"job {allocation.job}", what, remedy)

@@ -81,6 +81,6 @@ def require(command: str, variables: Mapping[str, str]) -> str:
     """Return the path of a command. Raise UserError if there is no such command."""
     found = shutil.which(command, path=variables.get("PATH"))
     if found is None:
-        remedy = "run haloscope on a node where jobs are submitted, such as a login node"
+        remedy = "run haloscope on a node where jobs can be submitted, such as a login node"
         raise UserError(Problem(command, "command not found", remedy))
     return found

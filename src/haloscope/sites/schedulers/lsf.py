@@ -134,7 +134,7 @@ class Lsf(Scheduler):
             try:
                 lines = Path(file).read_text(encoding="utf-8").splitlines()
             except (OSError, ValueError) as error:
-                what = f"cannot read this file: {error}"
+                what = f"cannot read this file: {getattr(error, 'strerror', error)}"
                 raise UserError(Problem(where, what, INSIDE)) from error
             names = [line.split()[0] for line in lines if line.strip()]
         nodes = of_lines(names, where)
@@ -150,9 +150,11 @@ def _compute_nodes(slots: Sequence[str], nodes: tuple[str, ...], where: str) -> 
         nodes = nodes[1:]
     here = socket.gethostname()
     if here.split(".")[0] not in {node.split(".")[0] for node in nodes}:
-        what = f"jsrun starts ranks on {nodes[0]} and others, but this process is on {here}, whose "
+        what = (
+            f"jsrun starts ranks on {nodes[0]} and others, but this process runs on {here}, whose "
+        )
         what += "processors and memory may differ"
-        remedy = "run on a site whose jobs begin on a compute node, or use launcher = 'mpirun'"
+        remedy = 'use launcher = "mpirun", or a site whose jobs start on a compute node'
         raise UserError(Problem(where, what, remedy))
     return nodes
 

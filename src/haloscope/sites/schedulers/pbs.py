@@ -130,7 +130,7 @@ class Pbs(Scheduler):
         try:
             lines = Path(file).read_text(encoding="utf-8").splitlines()
         except (OSError, ValueError) as error:
-            what = f"cannot read this file: {error}"
+            what = f"cannot read this file: {getattr(error, 'strerror', error)}"
             raise UserError(Problem(f"PBS_NODEFILE={file}", what, INSIDE)) from error
         nodes = of_lines(lines, f"PBS_NODEFILE={file}")
         queue = environment.get("PBS_QUEUE")

@@ -144,7 +144,7 @@ class Site:
     def extent(self) -> str:
         """Return a sentence with the number of nodes."""
         if not self.facts.remote:
-            return "this machine is one node"
+            return "this machine is a single node"
         if self.nodes_limited:
             return f"{self.name} allows at most {count(self.nodes, 'node')} per job"
         return f"{self.name} has {count(self.nodes, 'node')}"

@@ -22,7 +22,7 @@ def unsuited(study: Study, path: str, programs: Container[str] = ()) -> Iterator
     for what, place, element in _elements(study):
         kind = kinds.named(element.kind)
         if not any(kind.shows(kernel, programs) for kernel in ours):
-            why = f"the {what} '{element.kind}' needs a run of {either(kind.shown)}"
+            why = f"the {what} '{element.kind}' requires a run of {either(kind.shown)}"
             remedy = f"add such a run, or remove the {what}"
             yield Problem(f"{path}: {place}", why, remedy)
 

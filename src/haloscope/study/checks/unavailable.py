@@ -35,13 +35,15 @@ def message_layer(site: Site, layout: Layout, toolchain: str, transport: str | N
 
 def _not_simulated(site: Site, layout: Layout, toolchain: str, transport: str | None) -> str | None:
     if transport:
-        what = f"transport '{transport}' is not simulated: message costs are from the cluster"
-        return f"{what} file; remove it, or write a cluster file for that transport"
+        what = (
+            f"transport '{transport}' is not simulated: the cluster file determines message costs"
+        )
+        return f"{what}; remove it, or write a cluster file for this transport"
     if toolchain not in site.toolchains:
         what = f"MPI library '{toolchain}' is not simulated"
         return f"{what}: the cluster file determines the library; remove it"
     if layout.allocation not in site.allocations:
-        what = f"allocation '{layout.allocation}' needs a tree network"
+        what = f"allocation '{layout.allocation}' requires a tree network"
         return f"{what}, which {site.name} does not have"
     if _partly_packed(site, layout):
         what = "the simulation does not distinguish threads close to each other on "

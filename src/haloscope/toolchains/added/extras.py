@@ -81,7 +81,9 @@ def remove(name: str) -> None:
     """Delete one of EXTRAS. Raise UserError if it is not installed."""
     if EXTRAS[name].added() is None:
         raise UserError(
-            Problem("toolchain", f"'{name}' is not installed", f"haloscope toolchain add {name}")
+            Problem(
+                "toolchain", f"'{name}' is not installed", f"run haloscope toolchain add {name}"
+            )
         )
     final = prefix_of(name)
     part = final.with_suffix(".part")

@@ -91,9 +91,9 @@ def _checked(packages: list[Path]) -> list[Path]:
     """
     remedy = "upgrade your system's packages, and complete interrupted installations"
     if not packages:
-        raise UserError(Problem("SimGrid's packages", "apt-get downloaded none", remedy))
+        raise UserError(Problem("SimGrid's packages", "apt-get downloaded no packages", remedy))
     if base := [each.name for each in packages if each.name.startswith(_BASE)]:
-        what = f"they need other versions of base packages: {', '.join(base)}"
+        what = f"they require other versions of base packages: {', '.join(base)}"
         raise UserError(Problem("SimGrid's packages", what, remedy))
     return packages
 

@@ -135,7 +135,7 @@ def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str
         what = (
             f"{toolchain.mpirun} starts the ranks of this library on the nodes of job {job}, but "
         )
-        what += "this shell is not on one of them (SLURMD_NODENAME is not set), as after salloc"
+        what += "this shell is on none of them (SLURMD_NODENAME is not set), as after salloc"
         remedy = f"open a shell on a node (srun --pty bash), use a site (--on NAME), or {own}"
         raise UserError(Problem(where, what, remedy))
     raise UserError(_outside(toolchain, "Slurm", "srun --pty bash"))
@@ -167,9 +167,9 @@ def problems(toolchain: Toolchain, job: Job) -> list[Problem]:
     if not wrong and job.oversubscribed and not job.oversubscribe:
         what = (
             f"{job.ranks_of_a_host} ranks x {job.layout.threads} threads, but "
-            f"{len(job.processors)} processors"
+            f"only {len(job.processors)} processors"
         )
-        wrong.append(Problem("layout", what, "use fewer, or --oversubscribe"))
+        wrong.append(Problem("layout", what, "use fewer ranks or threads, or --oversubscribe"))
     return wrong
 
 

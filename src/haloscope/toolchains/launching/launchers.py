@@ -173,7 +173,7 @@ class Pals(Launcher):
         *full, _ = job.layout.ranks_of_nodes
         if job.layout.mapping == "block" and all(ranks == job.ranks_of_a_host for ranks in full):
             return None
-        return "the mapping block, with equal numbers of ranks on all nodes but the last"
+        return "block mapping, with the same number of ranks on every node but the last"
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Without hosts, use the first one of the job, which is this one."""
