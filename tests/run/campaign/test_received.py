@@ -56,7 +56,7 @@ def received(haloscope: Run, study_file: Callable[[str], Path], tmp_path: Path) 
         (of_a_case(toolchain="/bin"), "'/bin'"),
         (of_a_layout(ppn="2 --host evil"), "cases#1.layout.ppn"),
         (of_a_layout(threads=True), "cases#1.layout.threads: invalid value true"),
-        (of_a_layout(nodes=0), "nodes, ppn, threads"),
+        (of_a_layout(nodes=0), "nodes, ppn, and threads"),
     ],
 )
 def test_a_received_case_that_no_study_allows_is_refused(
