@@ -12,8 +12,8 @@ import pytest
 
 TESTS = Path(__file__).parent
 WORDS = 5
-MOST = 55
-"""MOST is a limit just above the 50 tests of the last count. Other tests have such texts in their
+MOST = 60
+"""MOST is the most tests that may have one. Other tests have such texts in their
 parameters alone, most of them as input. Commands that a test writes out count too."""
 _WORD = re.compile(r"\S*[A-Za-z]{2,}\S*|\b[aI]\b")
 

@@ -15,7 +15,7 @@ from haloscope.host import process
 from haloscope.run.progress import Teller
 from haloscope.verbosity import Verbosity, note, shows_notes, verbosity
 
-LEFT_OUT = ("skipped (", "one node): ", ": fake on 2 nodes")
+LEFT_OUT = ("skipped (", " node): ", ": fake on 2 nodes")
 BAD = STUDY.replace("n = [8, 16]", 'fault = ["none", "wrong"]').replace("[1, 2]", "1")
 
 

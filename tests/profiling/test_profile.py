@@ -645,7 +645,7 @@ def test_a_program_linked_with_another_mpi_library_is_refused(
     linked_with(monkeypatch, number)
     monkeypatch.setattr(library, "available", lambda: [made_up(tmp_path)])
     command = [str(starter), "-n", "2", "sh"]
-    why = ("sh ", " Open MPI's libmpi.so.40, ", " MPICH 5.0.2\n", "family openmpi")
+    why = ("sh ", " Open MPI's libmpi.so.40, ", " MPICH 5.0.2\n", "openmpi family")
 
     if is_refused:
         with pytest.raises(UserError) as refused:

@@ -121,7 +121,7 @@ def test_a_gpu_build_without_a_gpu_compiler_is_refused(
         assert remedy in caught.value.problems[0].remedy
     monkeypatch.delenv("CUDACXX")
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(UserError, match="--device cuda: .* nvcc "):
+    with pytest.raises(UserError, match="--device cuda: .*nvcc "):
         gpu_compilers.find("cuda")
 
 

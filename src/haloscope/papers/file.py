@@ -279,8 +279,8 @@ def _row_problems(
                 remedy = f"give a value of type {columns[name].type}"
                 yield Problem(where, f"invalid {name} '{cell}'", remedy)
                 continue
-            if isinstance(value, int | float) and (what := _impossible(value, columns[name])):
-                yield Problem(where, f"invalid {name} '{cell}'", what)
+            if isinstance(value, int | float) and (allowed := _impossible(value, columns[name])):
+                yield Problem(where, f"invalid {name} '{cell}'", allowed)
 
 
 def _impossible(value: float, column: PublishedColumn) -> str | None:

@@ -239,7 +239,7 @@ def test_once_keeps_the_simulation_files(haloscope: Run, tmp_path: Path) -> None
     [
         (
             ["n=64", "--nodes", 4096],
-            (r"--nodes: 4096 .*\n.* 1,736,",),
+            (r"--nodes: 4096 .*\n.* 1,736 nodes,",),
         ),
         (
             ["n=64", "--ranks", 49],

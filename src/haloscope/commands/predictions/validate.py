@@ -331,10 +331,8 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 def _not_a_paper(name: str) -> Iterator[Problem]:
     if name.endswith(".toml"):
-        remedy = (
-            "to list papers: haloscope paper list; to check a study: haloscope run FILE --dry-run; "
-        )
-        remedy += "to check a cluster file: haloscope cluster show FILE"
+        remedy = "list papers: haloscope paper list; check a study: haloscope run FILE --dry-run; "
+        remedy += "check a cluster file: haloscope cluster show FILE"
         yield Problem(name, "expected a paper id, got a file", remedy)
 
 
