@@ -104,7 +104,17 @@ void of_heat(const Communicator& comm) {
     }
     return all;
   };
-  poison(comm, const_cast<double*>(solver.x()), solver.part().rows(), refused);
+  const auto& part = solver.part();
+  const auto most = [&](std::size_t axis) {
+    return comm.max(static_cast<double>(part.size(axis)));
+  };
+  auto* x = const_cast<double*>(solver.x());
+  for (std::int64_t z = 0; static_cast<double>(z) < most(2); ++z) {
+    for (std::int64_t y = 0; static_cast<double>(y) < most(1); ++y) {
+      const bool own = y < part.size(1) && z < part.size(2);
+      poison(comm, own ? x + part.places().of(0, y, z) : x, own ? part.size(0) : 0, refused);
+    }
+  }
 }
 
 void of_transforms_there_and_back(const Communicator& comm) {
