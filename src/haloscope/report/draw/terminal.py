@@ -28,12 +28,12 @@ _WIDEST_GROUP = 13
 """Longer titles, such as names of folders, are wrapped."""
 
 
-LINES, COLUMNS = 12, 80
-"""The size of a summary, which a terminal shows without scrolling."""
+LINES, COLUMNS = 11, 80
+"""The size of a summary, which a terminal shows without scrolling; the report's path follows."""
 
 
 def summary(document: Document) -> RenderableType:
-    """Return answer, key figures, and warnings in at most 12 lines of 80 columns.
+    """Return answer, key figures, and warnings in at most 11 lines of 80 columns.
 
     Explanations of marks take precedence over key figures.
     """
@@ -50,8 +50,8 @@ def summary(document: Document) -> RenderableType:
     warned = [_Part(f"! {document.said(one)}", "yellow", "  ") for one in every][:left]
     others = [_Part(line, "dim", "  ") for line in document.first_caveats if not _marks(line)]
     others = others[: left - len(warned)]
-    parts = [*first, *figures, *explained, *badge, *others, *warned]
-    for part in [first[2], *badge, *explained, *warned, *figures, *others, *first[:2]]:
+    parts = [*first, *warned, *figures, *explained, *badge, *others]
+    for part in [first[2], *warned, *badge, *explained, *figures, *others, *first[:2]]:
         spare = room - sum(one.taken for one in parts)
         part.least = min(len(part.lines), part.taken + spare)
     counted = {
