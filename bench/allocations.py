@@ -110,9 +110,9 @@ def main() -> None:
         "",
         *usual,
         "",
-        f"The target is {100 * LEAST:.0f} to {100 * MOST:.0f} % if allocations differ. {inside} of "
-        f"{len(shares)} settings are within it. The coverage ranges from {100 * min(shares):.1f} "
-        f"to {100 * max(shares):.1f} %.",
+        f"If allocations differ, the target coverage is {100 * LEAST:.0f} to {100 * MOST:.0f} %. "
+        f"Of the {len(shares)} settings, {inside} meet it; coverage ranges from "
+        f"{100 * min(shares):.1f} to {100 * max(shares):.1f} %.",
         "",
         "## Few and skewed launches per allocation",
         "",

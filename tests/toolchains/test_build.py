@@ -518,4 +518,4 @@ def test_a_disk_that_fills_during_compilation_is_reported(
 
     (problem,) = caught.value.problems
     assert problem.where == str(tmp_path / "cache")
-    assert said in problem.what and "free space" in problem.remedy
+    assert said in problem.what and "free up space" in problem.remedy

@@ -40,7 +40,7 @@ class NetworkLevel(ClusterPart):
 
 
 class Network(ClusterPart):
-    """The network between nodes. Ranks of a node share its network card, which counts as a link."""
+    """The network between nodes. Ranks on a node share its network card, which counts as a link."""
 
     name: Text = Field(description="name of the network")
     topology: Literal["fat_tree", "torus", "flat"] = Field(

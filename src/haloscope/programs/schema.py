@@ -117,7 +117,7 @@ class Said(ProgramTable):
         description="a regular expression that must match in the output of the executable"
     )
     lacking: str = Field(
-        description="a text: the error message if the pattern does not match, with the remedy"
+        description="string: the error message, including the remedy, if the pattern does not match"
     )
 
 

@@ -95,7 +95,7 @@ def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
     yield from _of_other_schedulers(path, site)
     scheduler = SCHEDULERS[site.scheduler]
     if "mpi" in scheduler.own_keys and site.launcher in scheduler.launchers and site.mpi is None:
-        remedy = "give none, or a plugin from srun --mpi=list, such as pmix, pmi2, or cray_shasta"
+        remedy = 'set mpi = "none" or a plugin listed by srun --mpi=list, such as "pmix"'
         yield Problem(
             f"{path}: mpi", f'missing, but required with launcher = "{site.launcher}"', remedy
         )

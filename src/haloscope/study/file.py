@@ -61,7 +61,7 @@ def load(study: str | Path) -> Study:
 def read(study: str | Path) -> Draft:
     """Read a study as `load` does, but return the problems and the valid part of the file."""
     path = _find(str(study))
-    source, data = toml.read(path, "give the path of a readable study file")
+    source, data = toml.read(path, "give the path of a study file")
     try:
         whole = Study.model_validate(data)
         return Draft(path.stem, path, source, whole, tuple(range(len(whole.runs))), ())

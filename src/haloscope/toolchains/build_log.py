@@ -56,7 +56,9 @@ def full_disk(output: str) -> Problem | None:
     if said is None:
         return None
     folders = f"this folder and {tempfile.gettempdir()} (TMPDIR)"
-    remedy = f"free space in {folders}, or set HALOSCOPE_CACHE or TMPDIR to another disk"
+    remedy = (
+        f"free up space in {folders}, or set HALOSCOPE_CACHE or TMPDIR to a folder on another disk"
+    )
     return Problem(str(cache_path()), f"build failed because a disk is full: {said}", remedy)
 
 

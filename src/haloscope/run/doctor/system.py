@@ -123,7 +123,10 @@ def check_cache(patient: Patient) -> CheckResult:
     what = f"{folder}, {free / _GIB:.0f} GiB free"
     if free < _GIB:
         return CheckResult(
-            "cache", "warn", what, "free space, or set HALOSCOPE_CACHE to another disk"
+            "cache",
+            "warn",
+            what,
+            "free up space, or set HALOSCOPE_CACHE to a folder on another disk",
         )
     return CheckResult("cache", "ok", what)
 

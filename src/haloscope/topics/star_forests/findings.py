@@ -163,14 +163,14 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
     every = gpu_messages(cases)
     for least, most in dict.fromkeys(one.sizes for one in every):
         own = [one for one in every if one.sizes == (least, most)]
-        speed = "Bandwidth between GPUs (pingpong), computed from the times for "
+        speed = "Bandwidth of messages in GPU memory (pingpong), computed from the times for "
         speed += f"{size_in_words(least)} and {size_in_words(most)} messages"
         fast = sorted(own, key=lambda one: -one.bandwidth.value)
         soon = sorted(own, key=lambda one: one.smallest.value)
         for question, metric, values in (
             (speed, BANDWIDTH, [(one.case, most, one.bandwidth) for one in fast]),
             (
-                "Message time between GPUs (pingpong)",
+                "Time of messages in GPU memory (pingpong)",
                 LATENCY,
                 [(one.case, least, one.smallest) for one in soon],
             ),
