@@ -118,8 +118,8 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
     rows = [judge(sets, divide).row(name) for name, divide in ways.items()]
     return [
         "This page shows how often a ping-pong that is measured twice is reported as different "
-        f"from itself. {len(launches)} consecutive",
-        f"launches with {', '.join(map(str, SIZES))} bytes ({bad} more failed) are divided into",
+        f"from itself. The {len(launches)} consecutive launches with messages of",
+        f"{', '.join(map(str, SIZES))} bytes (failed launches: {bad}) are divided into",
         f"disjoint sets of {2 * EACH}. In each set, {EACH} launches belong to A and {EACH} to its",
         "twin. Each message size is compared by a two-sided Mann-Whitney test over launches, with",
         "Holm's correction over the three sizes.",
@@ -131,13 +131,16 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
         "",
         "The target is that at most 5 % of at least 200 comparisons in random order are "
         "reported as",
-        "different. The launches of A were drawn after the runs. This is equivalent to drawing the",
+        "different. The launches that belong to A were drawn after the runs. This is equivalent "
+        "to drawing the",
         "order before the runs, because A and its twin are the same program.",
         "",
-        "The sets share no launches, but they ran on one machine on one day. The three sizes of a",
-        "set share its launches, so the number of independent comparisons is the number of sets.",
-        "Random order makes the test exact for any machine. Without random order, a drift of the",
-        "machine is reported as a difference (last row). This also happens when two result folders",
+        "No two sets share a launch, but all sets were measured on one machine on one day. The "
+        "three message sizes of a set are measured in the same launches, so the number of "
+        "independent comparisons is the number of sets.",
+        "Random order makes the test exact for any machine. Without random order, a drift of the "
+        "machine is reported as a difference (last row of the table). This also happens when two "
+        "result folders",
         "are measured one after the other.",
         "",
         "| bytes | one-way median | range over launches | correlation of consecutive launches |",

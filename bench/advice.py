@@ -62,27 +62,29 @@ KEPT = (
 )
 """KEPT are cases in which advice was wrong before it was mended, with the reason."""
 KEPT_ON_LAB = (
-    "Earlier searches on a disturbed machine contained two cases with wrong advice:",
+    "In earlier searches on a busy machine, the advice was wrong in two cases:",
     "",
     "- jacobi3d size=64x192x24 topology=2x2x1 sweeps=8, 4 tasks, 2 nodes, 50mbit, load 12.5: "
-    "haloscope advised the default because the intervals of 6 launches overlapped. Round robin was "
-    "faster, with a regret of 54.2% (7.2% to 236.4%). In the table above, measured at load 1.8 and "
+    "haloscope advised the default layout because the intervals of 6 launches overlapped. Round "
+    "robin was faster, so the regret was 54.2% (7.2% to 236.4%). In the table above, measured at "
+    "load 1.8 and "
     "compared round by round, round robin is both advised and the best layout.",
     "- poisson_cg n=1024 variant=textbook iterations=20, 2 tasks, 2 nodes, 20mbit, on another "
-    "machine (Intel Xeon, 2 cores, load 5 to 14, commit 9f517182): haloscope advised 1 x 1 because "
-    "the intervals of 6 launches overlapped. 2 x 1 was faster, with a regret of 139.1% (67.0% to "
-    "280.9%). The suspected cause was that waiting ranks do not yield their core to other "
-    "programs. A test with 6 launches per setting ruled this out, so the cause is unknown. A "
+    "machine (Intel Xeon, 2 cores, load 5 to 14, commit 9f517182): haloscope advised one node "
+    "because the intervals of 6 launches overlapped. Two nodes were faster, so the regret was "
+    "139.1% (67.0% to 280.9%). The suspected cause, that waiting ranks do not yield their core to "
+    "other programs, was ruled out by a test with 6 launches per setting, so the cause is "
+    "unknown. A "
     "step took "
     "24.7 ms (17.1 to 44.7) on one node and 132 ms (102 to 161) on two. With ranks that yield "
-    "while waiting, it took 20.7 and 107 ms. While 2 compute-bound programs ran, it took 24.9 "
-    "and 159 ms without yielding, and 28.4 and 115 ms with it. While 6 compute-bound programs "
+    "while waiting, it took 20.7 and 107 ms. While 2 compute-bound programs ran, it took 24.9 and "
+    "159 ms without yielding, and 28.4 and 115 ms with yielding. While 6 compute-bound programs "
     "ran, it took 14.9 and 98.7 ms.",
     "",
-    "In the case with a regret of 13%, the advised layout and the best layout are mirror images "
-    "on a grid of 2 x 3 ranks, so each sends the same number of bytes over the same links. It is "
-    "not known why the advised layout is slower. In another case on the same grid, it was slower "
-    "by 9.7% (-1.8% to 15.4%).",
+    "In the lab case with a regret of 13%, the advised layout and the best layout are mirror "
+    "images on a grid of 2 x 3 ranks, so both send the same number of bytes over the same links. "
+    "It is not known why the advised layout is slower. In another case on the same grid, the "
+    "advised layout was slower by 9.7% (-1.8% to 15.4%).",
 )
 LAB, SIMULATED, WARM = "## On a lab", "## Simulated", "## 1,024 tasks from a warm cache"
 HOW = {
@@ -90,8 +92,8 @@ HOW = {
         "The lab's nodes are network namespaces managed by Slurm. They communicate over "
         "rate-limited links by TCP. Each node has 2 cores, but all nodes share the cores of this "
         "machine, so 3 or more tasks oversubscribe them. The cases are drawn at random from cubes "
-        "of all kernels. With `--long`, they are drawn from meshes with three different edge "
-        "lengths for `jacobi3d`, where block mapping is often not the best. First, `haloscope "
+        "of all kernels. With `--long`, they are drawn from `jacobi3d` meshes with three "
+        "different edge lengths, for which block mapping is often not the best. First, `haloscope "
         "advise KERNEL --on lab` recommends a layout. The lab's site file refers to a cluster "
         "file that contains the rate of these links and the node parameters given by `--node`. "
         "Then every number of nodes and threads, and every distinct placement of ranks on "
@@ -109,8 +111,8 @@ HOW = {
         "count that the cores allow. For each number of nodes, round robin, three random "
         "mappings, and bricks are also simulated with the fastest thread count. The regret is "
         "the ratio of the advised "
-        "layout's time to the best layout's time, minus 1. Both times come from the same model. "
-        "The regret therefore includes losses from the choice of candidates and from the "
+        "layout's time to the best layout's time, minus 1. Both times are from the same model, so "
+        "the regret includes losses from the choice of candidates and from the "
         "preference for fewer nodes, but not the errors of the model."
     ),
     WARM: "The table lists the wall time of the command when all of its simulations are in the "

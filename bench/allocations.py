@@ -121,8 +121,8 @@ def main() -> None:
         "The median of a few skewed launches has the same bias in each allocation.",
         "With many similar allocations, the interval is then so narrow that it misses the typical",
         "value. One or two launches do not show the skew, so no estimate from them can correct",
-        "it. A jackknife over three or four launches could, but if one launch takes ten times as",
-        "long as the others, its estimate is below all measured values. A study with a "
+        "it. A jackknife over three or four launches could correct it, but its estimate is below "
+        "all measured values if one launch takes ten times as long as the others. A study with a "
         "`precision` therefore",
         "runs at least three launches of a case per allocation. With many jobs of one launch",
         "each, the interval applies to the time of a one-launch job.",

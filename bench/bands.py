@@ -18,9 +18,10 @@ from haloscope.quantities import within
 
 HOW = (
     "A band is a factor: 95 % of the published values are within this factor of the simulated "
-    "values, in either direction. Bands of times exclude cells that set a number of a cluster "
-    "file. Bands of ratios include a pair of cells if at most one of them set a number. The "
-    "figure in brackets is the number of cells or of pairs of cells."
+    "values, in either direction. Bands of times exclude table cells from which a number in a "
+    "cluster file was derived. Bands of ratios include a pair of cells if no number was derived "
+    "from at least one of them. The figure in brackets is the number of cells or of pairs of "
+    "cells."
 )
 
 

@@ -28,14 +28,14 @@ from haloscope.toolchains import gpu_compilers
 from haloscope.toolchains.library import DEFAULT, usual
 
 LIMITS = {
-    "memory_bandwidth_bytes_per_s": ("copy within GPU memory, read and written", 1e9, "GB/s"),
+    "memory_bandwidth_bytes_per_s": ("copy within GPU memory (read and write)", 1e9, "GB/s"),
     "copy_in_bytes_per_s": ("copy from pinned host memory", 1e9, "GB/s"),
     "copy_out_bytes_per_s": ("copy to pinned host memory", 1e9, "GB/s"),
     "launch_s": ("host time of a launch", 1e-6, "us"),
-    "launch_latency_s": ("launch and wait, beyond launch_s and stream_sync_s", 1e-6, "us"),
-    "stream_sync_s": ("synchronise with an idle stream", 1e-6, "us"),
-    "device_sync_s": ("synchronise with an idle GPU", 1e-6, "us"),
-    "query_s": ("query the memory of an address", 1e-6, "us"),
+    "launch_latency_s": ("additional time to launch a kernel and wait for it", 1e-6, "us"),
+    "stream_sync_s": ("time to synchronise with an idle stream", 1e-6, "us"),
+    "device_sync_s": ("time to synchronise with an idle GPU", 1e-6, "us"),
+    "query_s": ("time to query the memory type of an address", 1e-6, "us"),
 }
 """LIMITS are by their keys in a cluster file's [node.gpu], where it has them, with their units."""
 
@@ -182,7 +182,7 @@ def main() -> None:
         f"{chosen.launches} launches; the results were verified. The bytes moved are those of the "
         "algorithm: each value that a device kernel reads or writes is counted once."
     )
-    keep("## Limits", ["| | | key in a cluster file |", "|---|---|---|"], [
+    keep("## Limits", ["| limit | value | key in a cluster file |", "|---|---|---|"], [
         f"| {text} | {found[key] / unit:.4g} {name} | `{key}` |"
         for key, (text, unit, name) in LIMITS.items()
     ])  # fmt: skip

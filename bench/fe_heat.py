@@ -157,14 +157,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         lines = measure(build(Path(folder)), problem, asked.rounds)
     head = [
-        f"{problem.elements}^3 elements, {problem.rows:,} rows, {problem.iterations} iterations on "
+        f"The problem has {problem.elements}^3 elements and {problem.rows:,} rows; each solve "
+        f"runs {problem.iterations} iterations on "
         f"one core. {taken(asked.rounds)}",
         "",
         "The bytes per row are the memory traffic of the algorithm per iteration. `operator=csr` "
         "moves 12 bytes per nonzero, 32 bytes for the row pointer, p, and A p, and 72 bytes for "
         "the vectors. `operator=matrix_free` reads p in the product, then reads p, x, and r, and "
         "writes x, r, and p. The working set of each triad is that of a csr iteration, or that of "
-        "the three vectors of matrix_free. The textbook's matrix has 16 bytes per nonzero.",
+        "the three vectors of matrix_free. The matrix of the textbook program takes 16 bytes per "
+        "nonzero.",
         "",
     ]
     print(write_page("fe_heat", "fe_heat compared with textbook finite elements", [*head, *lines]))

@@ -82,11 +82,11 @@ def targets(figures: Mapping[str, list[float]]) -> list[Target]:
 
 
 def seen(name: str, values: Sequence[float]) -> str:
-    """A competitor's median and range, in its unit."""
+    """The row of a competitor: its median and range, in its unit."""
     scale, unit = (1e9, "GB/s") if "triad" in name else (1e6, "MLUP/s")
     median_, low, high = (each / scale for each in (median(values), min(values), max(values)))
     digits = 1 if "triad" in name else 0
-    return f"{name}: {median_:.{digits}f} {unit} ({low:.{digits}f} to {high:.{digits}f})"
+    return f"| {name} | {median_:.{digits}f} {unit} | {low:.{digits}f} to {high:.{digits}f} |"
 
 
 def main() -> None:
@@ -107,7 +107,7 @@ def main() -> None:
         "the benchmark itself adds 1 to 2. At a higher load, the figures for two ranks are "
         "unreliable.", "",
         *HEADER, *(target.row() for target in targets(figures)), "",
-        "The median rates, with their ranges, are:", "", *(f"- {rate}" for rate in rates), "",
+        "| sweeps or triad | median rate | range |", "|---|---|---|", *rates, "",
         f"Streaming stores make the triad {stores:.2f}x faster on this machine, which indicates "
         "the possible gain of `variant=streaming`.", "",
         f"The triad is {median(growths):.2f}x faster on two ranks than on one "

@@ -67,8 +67,9 @@ def main() -> None:
     options = {one["mapping"]: one for one in answer["options"] if one["layout"]["threads"] == 1}
     block = options["block"]
     lines = [
-        f"{count(matrix.shape[0], 'row')}, {matrix.nnz:,} nonzeros, {NODES * PPN} ranks on {NODES} "
-        f"nodes of {arguments.on}. {len(answer['options'])} layouts were compared.",
+        f"The matrix has {count(matrix.shape[0], 'row')} and {matrix.nnz:,} nonzeros, and "
+        f"{NODES * PPN} ranks run on {NODES} nodes of {arguments.on}. {len(answer['options'])} "
+        "layouts were compared.",
         "The column 'predicted' lists the bytes on the busiest link with block mapping, divided "
         "by those with the mapping of the row. The column 'simulated' lists the same ratio of "
         "the simulated times.",

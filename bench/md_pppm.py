@@ -105,7 +105,8 @@ def sections(rounds: int) -> list[str]:
     return [
         "## Sections of one rank",
         "",
-        f"{taken()} {lammps.name} was launched {rounds} times with {STEPS} steps, alternating with "
+        f"{taken()} {lammps.name.replace(', ', ' with ')} was launched {rounds} times with "
+        f"{STEPS} steps, alternating with "
         f"{kernel} ({variant}, n = 384, {LONG} repetitions). The phase {sweep} of {kernel} "
         "determines the rate of a core, as in `haloscope calibrate`. Times are per atom and step, "
         "except for Neigh, whose time is per atom and build of the neighbour lists "

@@ -106,7 +106,8 @@ def main() -> None:
         )
     same = sum(verdict != "different" for verdict in verdicts)
     body = [
-        "The table lists half a round trip in microseconds, as medians over launches, and the "
+        "The table lists half the round-trip time in microseconds, as medians over launches, and "
+        "the "
         "median",
         "ratio per round with its rank-based interval. Each program was launched",
         f"{launches} times with Intel MPI (installed from PyPI) and two ranks, each bound to its "
@@ -117,8 +118,9 @@ def main() -> None:
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        f"{same} of {len(SIZES)} sizes agree. IMB prints two decimals. At 8 bytes, one unit of "
-        f"the last digit is {1 / found['IMB'][0][SIZES[0]]:.1f} % of the time.",
+        f"haloscope and IMB agree at {same} of {len(SIZES)} message sizes. IMB prints two "
+        "decimals. At 8 bytes, one unit of the last digit is "
+        f"{1 / found['IMB'][0][SIZES[0]]:.1f} % of the time.",
     ]
     print(write_page("pingpong_imb", "pingpong compared with IMB-MPI1 PingPong", body))
 

@@ -64,16 +64,18 @@ def main() -> None:
         "pingpong_libraries",
         "Wall time of the study pingpong-libraries",
         [
-            f"The study has {libraries} libraries, {sizes} sizes, and {launches} launches each, on "
+            f"The study measures {libraries} libraries at {sizes} message sizes with {launches} "
+            "launches each, on "
             f"{os.cpu_count()} processors. The time is measured from the start of the command "
             "until the report is written.",
             "",
             *HEADER,
             Target("whole study", figures, LIMIT_S, at_most=True, unit="s").row(),
             "",
-            f"The launches take {min(inside):.3g} to {max(inside):.3g} s of this time. A "
+            f"The launches account for {min(inside):.3g} to {max(inside):.3g} s of the wall time. "
+            "A "
             "preceding study "
-            f"with one launch each, including builds, took {first:.3g} s.",
+            f"with one launch per library, including builds, took {first:.3g} s.",
         ],
         "This page compares the time with a target, not with another program.",
     )

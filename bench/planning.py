@@ -72,9 +72,9 @@ def main() -> None:
         Target(what, [wall_s for _, wall_s in figures], 3, True, "s").row()
         for what, figures in took.items()
     ]
-    body += ["", f"The processor times of the {rounds} rounds were:", ""]
+    body += ["", "| what | processor time in each round |", "|---|---|"]
     body += [
-        f"- {what}: {', '.join(f'{used_s:.2f} s' for used_s, _ in figures)}"
+        f"| {what} | {', '.join(f'{used_s:.2f} s' for used_s, _ in figures)} |"
         for what, figures in took.items()
     ]
     how = "The figures are the median wall times of `run STUDY --dry-run` over rounds."

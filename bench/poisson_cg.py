@@ -20,6 +20,8 @@ from pathlib import Path
 
 from turns import HEADER, ROOT, Target, in_turn, once, petsc_flags, ratios, write_page
 
+from haloscope.quantities import listed
+
 ITERATIONS = {1024: 400, 4096: 40}
 
 
@@ -120,7 +122,7 @@ def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
         f"## n = {n}, {ITERATIONS[n]} iterations", "", *HEADER, *(t.row() for t in targets), "",
         f"`variant=fused` moves {bytes_per_point:g} bytes per point and iteration. The median "
         "times "
-        f"per point and iteration are {'; '.join(per_point)}.", "",
+        f"per point and iteration are {listed(per_point)}.", "",
     ]  # fmt: skip
 
 

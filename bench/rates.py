@@ -21,7 +21,7 @@ from typing import Any
 import on_lab
 from turns import taken, write_page
 
-from haloscope.quantities import count
+from haloscope.quantities import count, listed
 
 RATES = {"100 Mbit/s": "100mbit", "1 Gbit/s": "1gbit", "10 Gbit/s": "10gbit"}
 SIZES = (256, 512)
@@ -95,9 +95,9 @@ def page(found: Found) -> list[str]:
     body += [
         "",
         "A lab limits the rate with a token bucket at each end of a link. The bucket passes one "
-        "Ethernet packet, or the bytes sent in 10 µs at this rate, without delay. Smaller "
-        "messages are therefore not "
-        "delayed. Timers that fire late, for example on a busy machine, reduce the rate.",
+        "Ethernet packet, or the bytes sent in 10 µs at this rate, without delay. Messages below "
+        "this size are therefore not delayed. Timers that fire late, for example on a busy "
+        "machine, reduce the rate.",
     ]
     slow, fast = next(iter(RATES)), [*RATES][-1]
     ratios, alone = [], []
@@ -106,19 +106,20 @@ def page(found: Found) -> list[str]:
         alone.append(max(middles) / min(middles))
         for nodes in NODES[1:]:
             ratio = median(walls(found, slow, n, nodes)) / median(walls(found, fast, n, nodes))
-            ratios.append(f"{ratio:.2f} (N = {n}, {nodes} nodes)")
+            ratios.append(f"{ratio:.2f}x (N = {n}, {nodes} nodes)")
     large = median(messages(found, slow, MESSAGES[-1])) / median(
         messages(found, fast, MESSAGES[-1])
     )
     body += [
         "",
-        f"The time of a solve at {slow} relative to {fast} is {', '.join(ratios)}. A message of "
-        f"{MESSAGES[-1]:,} B takes {large:.1f}x as long. The paper finds no difference between 10 "
-        "Gbit/s Ethernet, InfiniBand, and Omni-Path with 100 Gbit/s (Tables 6.1 to 6.3).",
+        f"A solve takes {listed(ratios)} as long at {slow} as at {fast}. A message of "
+        f"{MESSAGES[-1]:,} B takes {large:.1f}x as long. The paper HPCF-2018-10 finds no "
+        "difference between 10 Gbit/s Ethernet, InfiniBand, and Omni-Path with "
+        "100 Gbit/s (Tables 6.1 to 6.3).",
         "",
-        "One node does not use the network, but the times of the same solve still differ between "
-        "the rates by "
-        f"{', '.join(f'{one:.2f}x (N = {n})' for n, one in zip(SIZES, alone, strict=True))}. "
+        "A single node does not use the network, but its times for the same solve still differ "
+        "between the rates by "
+        f"{listed([f'{one:.2f}x (N = {n})' for n, one in zip(SIZES, alone, strict=True)])}. "
         "Smaller ratios between rates are therefore not significant.",
     ]
     return body

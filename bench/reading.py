@@ -105,15 +105,15 @@ def main() -> None:
         Target("report, wall", [one.wall_s for one in reported], 6, True, "s"),
         Target("memory of the report", [one.memory_mb for one in reported], 250, True, "MB"),
     ]
-    used_s = "; ".join(
-        f"{what}: {', '.join(f'{one.processor_s:.2f} s' for one in those)}"
+    used_s = " and ".join(
+        f"{', '.join(f'{one.processor_s:.2f}' for one in those)} s ({what})"
         for what, those in (("finding the remaining launches", resumed), ("report", reported))
     )
     note = (
         f"The folder contains {records:,} records ({length:.0f} MB in total). `run --resume DIR "
         "--dry-run` finds the remaining launches. It uses only "
         f"{max(one.memory_mb for one in resumed):.0f} MB of memory, because it keeps only the "
-        f"necessary keys of each record. The processor times were: {used_s}."
+        f"necessary keys of each record. The processor times of the rounds were {used_s}."
     )
     head = [taken(), "", *HEADER]
     body = [*head, *(target.row() for target in targets), "", note]

@@ -37,6 +37,8 @@ from turns import (
     write_page,
 )
 
+from haloscope.quantities import listed
+
 MATRICES = {"3d27": (100, 27), "3d7": (100, 7)}
 OVERLAPS = ("none", "split", "split_temporary")
 RANKS = (1, 2)
@@ -133,14 +135,16 @@ def bench_matrix(matrix: str, peer: Path, rounds: int) -> list[str]:
             + " |"
         )
     schemes = [median(figures["spmv, 2" if each == "split" else f"{each}, 2"]) for each in OVERLAPS]
+    times_by_overlap = [
+        f"{1e3 * s:.3g} ms (`overlap={each}`)" for each, s in zip(OVERLAPS, schemes, strict=True)
+    ]
     return [
         f"## {matrix}, {ours['rows']:,} rows, {ours['nonzeros']:,} nonzeros", "", *HEADER, *targets,
         "", "| | spmv, ms | PETSc, ms | spmv, GFLOP/s | spmv, GB/s | triad, GB/s "
         "| dot (reads only), GB/s |",
         "|---|---|---|---|---|---|---|", *times, "",
-        "On 2 ranks, the median times in ms of the values of `overlap` are "
-        + ", ".join(f"{1e3 * s:.3g} ({each})" for each, s in zip(OVERLAPS, schemes, strict=True))
-        + ".", "",
+        "On 2 ranks, the median times are "
+        f"{listed(times_by_overlap)}.", "",
     ]  # fmt: skip
 
 

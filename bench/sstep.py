@@ -18,6 +18,8 @@ from typing import Any
 
 from turns import HEADER, Target, in_turn, kept, once, ratios, taken, write_page
 
+from haloscope.quantities import listed
+
 ITERATIONS = {1024: 192, 2048: 64, 4096: 16}
 AIMS = {1024: 1.3, 2048: 1.6, 4096: 1.6}
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -56,14 +58,14 @@ def bench_size(n: int, ranks: int, rounds: int) -> list[str]:
         for name, values in figures.items()
         if name.startswith("sstep")
     ]
-    per_point = "; ".join(
-        f"{name} {1e9 * median(values) / (n * n * ITERATIONS[n]):.3g} ns"
+    per_point = [
+        f"{1e9 * median(values) / (n * n * ITERATIONS[n]):.3g} ns ({name.replace(', ', ' with ')})"
         for name, values in figures.items()
-    )
+    ]
     return [
         f"### n = {n}, {ITERATIONS[n]} iterations", "",
         *HEADER, *rows, "",
-        f"The median times per point and iteration are: {per_point}.", "",
+        f"The median times per point and iteration are {listed(per_point)}.", "",
     ]  # fmt: skip
 
 

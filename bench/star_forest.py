@@ -26,6 +26,8 @@ from typing import Any
 
 from turns import HEADER, ROOT, Target, kept, petsc_flags, ratios, taken, write_page
 
+from haloscope.quantities import listed
+
 SIZES = [8 << (3 * i) for i in range(7)] + [4 << 20]
 SMALL = 4096
 LARGE_BYTES = 1 << 20
@@ -189,7 +191,7 @@ def bench_sum(peer: Path, rounds: int, test: str) -> list[str]:
         *table("bytes", ours, theirs, lambda n: 1.3 if n <= SMALL else 1.0),
         "The speedup is at most the time of PETSc divided by the time of messages with new "
         "values alone (`sf_newpingpong`, measured in the same rounds). This bound is "
-        f"{', '.join(most)}.",
+        f"{listed(most)}.",
         "",
     ]
 
@@ -249,7 +251,8 @@ def bench_grid(peer: Path, rounds: int, ranks: int, largest: int) -> list[str]:
     return [
         *body,
         f"Apart from halos, a step moves {STEP_BYTES} n² bytes per rank: it reads the points and "
-        "writes the array with halo, then reads both and writes the points. STREAM's copy and add "
+        "writes the array with its halo, then reads both and writes the points. STREAM's copy "
+        "and add "
         "of the same bytes, with the same working set, bound the speedup:",
         "",
         "| n | half of copy and add, us | share of haloscope | share of PETSc |",
@@ -276,10 +279,11 @@ def bench_setup(peer: Path, setup: Path, rounds: int) -> list[str]:
         body.append(Target(f"{words}: PetscSFSetUp / haloscope", ratios(alone, ours), 1.0).row())
         body.append(Target(f"{words}: with PetscSFSetGraph", ratios(both, ours), 1.0).row())
         times.append(
-            f"- {words}: {1e3 * median(ours):.3g} ms; PETSc takes {1e3 * median(alone):.3g} ms, "
-            f"or {1e3 * median(both):.3g} ms with `PetscSFSetGraph`"
+            f"| {words} | {1e3 * median(ours):.3g} | {1e3 * median(alone):.3g} "
+            f"| {1e3 * median(both):.3g} |"
         )
-    return [*body, "", "The median times are:", "", *times, ""]
+    head = ["| edges | haloscope, ms | PETSc, ms | PETSc with `PetscSFSetGraph`, ms |"]
+    return [*body, "", *head, "|---|---|---|---|", *times, ""]
 
 
 def main() -> None:
