@@ -106,7 +106,10 @@ class Line:
     @property
     def source(self) -> str:
         """Where and how it was measured."""
-        return f"{self.machine}: [`{self.command}`](bench/{self.page}.md)."
+        return (
+            f"Measured on {self.processor} on {self.date} "
+            f"with [`{self.command}`](bench/{self.page}.md)."
+        )
 
 
 _PEER = re.compile(r"\b(Petsc|PETSc|FFTW|textbook|stored)[^/]* / ")
@@ -224,19 +227,20 @@ def table(pages: Mapping[str, str], found: Sequence[Line]) -> list[str]:
     return [
         "# Performance",
         "",
-        "This page compares kernels with other programs and with the memory bandwidth of the same "
-        "machine (triad). A ratio is the other program's time divided by haloscope's time, or the "
+        "This page compares kernels with other programs and with the memory bandwidth of the same",
+        "machine (triad). A ratio is the other program's time divided by haloscope's time, or the",
         "achieved share of a bound. "
-        f"Of {peers} comparisons with another program, {below} have a ratio below 1 (bold); in "
-        f"{slower} of these, the whole range over rounds is below 1 (slower). "
-        "A ratio applies only to the machine on which it was measured. `bench/all.py` runs the "
-        "scripts and writes this page from their results.",
+        f"Of {peers} comparisons with another program, {below} have a ratio below 1 (bold);",
+        f"in {slower} of these, the whole range over rounds is below 1 (slower). A ratio applies",
+        "only to the machine on which it was measured. `bench/all.py` runs the scripts and writes",
+        "this page from their results.",
         *_by_machine(found),
         *_by_kernel(found),
         "",
         "## Limits",
         "",
-        "Each target exceeds earlier results. The table lists its bound and the limiting factor.",
+        "For each target, the table lists the measured value, the bound, and the limiting factor.",
+        "Every target was higher than the results at the time when it was set.",
         "",
         f"| kernel {LIMITS}",
         "|---" * 7 + "|",

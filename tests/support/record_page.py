@@ -26,17 +26,18 @@ START = """\
 # Records
 
 This page lists all keys of a record. A record describes one launch of one case. Each record is a
-JSON object on one line of `records.jsonl`. It is on disk before the next launch starts, and is
-never changed later. If a case and launch number occur twice, the first launch failed and was
-repeated, and the last record counts.
+JSON object on one line of `records.jsonl`. It is written to disk before the next launch starts,
+and is never changed later. If two records have the same case and launch number, the first launch
+failed and was repeated, and the last record counts.
 
-Reports ignore lines with one of these errors, and name the lines in a warning:
+Reports ignore lines with any of these errors, and name the lines in a warning:
 
-- a value of the wrong type, or a key that occurs twice;
-- a measured time that is not above 0;
-- an answer with the outcome `ok` whose error (`error_max`) exceeds its bound (`error_max_bound`);
-- a parameter or result that differs from the kernel's declaration (`haloscope describe KERNEL`);
-- a case whose id is not the hash of its settings.
+- A value has the wrong type, or a key occurs twice.
+- A measured time is not above 0.
+- The outcome is `ok`, but the error of the answer (`error_max`) exceeds its bound
+  (`error_max_bound`).
+- A parameter or result differs from the kernel's declaration (`haloscope describe KERNEL`).
+- The id of a case is not the hash of its settings.
 
 The "written by" column names the writer of a key: halobench (measurements), the runner (the
 request, the end of the launch, and halobench's description of itself), or the campaign that keeps
