@@ -65,8 +65,8 @@ def causes() -> list[str]:
     return [
         "## Five causes, before and after, by structure",
         "",
-        f"{taken()} The earlier figures are from commit 3fe0aa3d. Tables 1 to 3 omit cells "
-        "that set a number.",
+        f"{taken()} The earlier figures are from commit 3fe0aa3d. Tables 1 to 3 omit cells from "
+        "which a number in a cluster file was derived.",
         "",
         "1. Processes on nodes with free cores: the table lists errors in per cent by "
         "processes per "
@@ -95,7 +95,7 @@ def causes() -> list[str]:
         "3. The slowest of several nodes: the table lists the time per iteration that is "
         "missing in "
         "the simulation, in us by n, for 8 processes per node in table 4.1 of hpcf-2018-10. Cells "
-        "without a second figure set a number.",
+        "without a second figure were used to derive a number.",
         "",
         *rows(
             SLOWEST,
@@ -107,7 +107,7 @@ def causes() -> list[str]:
             ),
         ),
         "4. Two sums and a halo on full nodes: the table lists errors in per cent by n, for table "
-        "4.1 of hpcf-2010-6 (tara). The cell with n = 1024 on 16 nodes set a number.",
+        "4.1 of hpcf-2010-6 (tara). A number was derived from the cell with n = 1024 on 16 nodes.",
         "",
         *rows(
             SUMS,

@@ -55,14 +55,15 @@ def local(folder: Path, before: Sequence[str]) -> list[str]:
         "which alternates the calibration's cases with the other cases, and from `haloscope "
         "validate local "
         "--from DIR --residuals`.",
-        *(f"The calibration is marked as disturbed: {mark}" for mark in done.model.disturbed),
+        *(f'The calibration is marked as disturbed ("{mark}").' for mark in done.model.disturbed),
         "",
     ]
     far = [one for one in done.predictions if abs(one.error) > 2 * MEDIAN]
-    errors = [f"- {one.kernel}, {one.what}: {one.error:+.0%}" for one in far]
-    lines += [f"The errors of these cases exceed {2 * MEDIAN:.0%}:", "", *errors, ""] if far else []
+    errors = [f"| {one.kernel}, {one.what} | {one.error:+.0%} |" for one in far]
+    head = [f"| case with an error above {2 * MEDIAN:.0%} | error |", "|---|---|"]
+    lines += [*head, *errors, ""] if far else []
     for name, times in parts.items():
         for one in residual_tables(of_times(times), name):
             if one.rows and len(one.rows) < len(times):  # not a list of all of them
-                lines += [f"{name}: {one.title}", "", *pipes(one), ""]
+                lines += [f"{one.title} ({name})", "", *pipes(one), ""]
     return lines

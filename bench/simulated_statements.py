@@ -85,9 +85,9 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
     lines += ["", *(line for note in last.notes for line in (note, ""))]
     if wrong := [one for one in last.found if one.score == WRONG and one.simulated is not None]:
         lines += [
-            "Scored by the paper's own cells, the following statements are wrong. A statement "
-            "counts as wrong if the paper's own cells contradict it, even if all of its "
-            "comparisons hold in the simulation.",
+            "The following statements are wrong when scored by the paper's own cells. A statement "
+            "counts as wrong if these cells contradict it, even if all of its comparisons hold in "
+            "the simulation.",
             "",
             *map(failing, wrong),
             "",
@@ -98,11 +98,11 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
             why.setdefault(statement.undecided, []).append(statement.statement.id)
     if why:
         reasons = [
-            f"- {reason}: {', '.join(f'`{one}`' for one in ids)}" for reason, ids in why.items()
+            f"| {', '.join(f'`{one}`' for one in ids)} | {reason} |" for reason, ids in why.items()
         ]
         lines += [
-            "The following statements are not decided, for these reasons:",
-            "",
+            "| statements that are not decided | reason |",
+            "|---|---|",
             *reasons,
             "",
         ]
@@ -126,12 +126,12 @@ def summary(several: int) -> list[str]:
     lines = [
         "## All papers",
         "",
-        f"{taken()} The table covers the cells whose error is known and that set no number of a "
-        "cluster file.",
+        f"{taken()} The table covers the cells with a known error from which no number in a "
+        "cluster file was derived.",
         "The last column counts the combinations of mesh and number of nodes for which the "
-        "layout that is fastest in the simulation also has the shortest published time. It "
-        "covers combinations whose published times differ between layouts, provided that the "
-        "error of a fastest layout is known and this layout set no number.",
+        "fastest layout in the simulation also has the shortest published time. It covers "
+        "combinations whose published times differ between layouts, provided that the error of a "
+        "fastest layout is known and no number was derived from it.",
         "",
         "| table | cells | median error | 90th percentile | largest error | naive median "
         "| naive 90th percentile | skill (median) | skill (90th percentile) "

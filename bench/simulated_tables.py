@@ -30,6 +30,8 @@ TABLES = MappingProxyType({
     "hpcf-2010-6 4.1": OLDER, "hpcf-2010-6 5.1": OLDER,
 })  # fmt: skip
 
+BEYOND = ["| cell whose error exceeds the aim | predicted, s | published, s |", "|---|---|---|"]
+
 
 def table(name: str) -> list[str]:
     """A table's title, its errors, what simulating it took, and the cells beyond the aim."""
@@ -43,7 +45,7 @@ def table(name: str) -> list[str]:
     fitted = Errors.of([cell for cell in known if cell.fitted])
     others = [cell for cell in known if not cell.fitted]
     predicted = Errors.of(others)
-    beyond = [f"- {described(cell)}" for cell in others if abs(cell.error or 0) > most]
+    beyond = [described(cell) for cell in others if abs(cell.error or 0) > most]
     return [
         f"## {paper}, table {table_id}: cells with an error",
         "",
@@ -58,7 +60,7 @@ def table(name: str) -> list[str]:
         f"| {beside(others)} |",
         "",
         *structure(others),
-        *(["The errors of these cells exceed the aim:", "", *beyond, ""] if beyond else []),
+        *([*BEYOND, *beyond, ""] if beyond else []),
     ]
 
 
@@ -127,9 +129,9 @@ def errors(of: Errors, median: str, most: str) -> str:
 
 
 def described(cell: PredictedCell) -> str:
-    """A cell in words."""
+    """The row of a cell below BEYOND."""
     where = ", ".join(f"{key} = {value}" for key, value in cell.keys.items())
-    return f"{where}: {cell.predicted:.3g} s predicted, {cell.published:g} s published"
+    return f"| {where} | {cell.predicted:.3g} | {cell.published:g} |"
 
 
 def orfeo() -> list[str]:

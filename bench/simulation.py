@@ -38,10 +38,9 @@ STATEMENTS, OTHERS, SUMMARY, CAUSES = "statements", "others", "summary", "causes
 LOCAL = "local"
 HOW = (
     "Each section states its date. The error of a cell is its simulated time divided by its "
-    "published time, minus 1. A cell is called only predicted if it set no number of a cluster "
-    "file. The naive guess is the published time on one node divided by the number of nodes. The "
-    "skill is 1 - error / naive "
-    "error "
+    "published time, minus 1. A cell is 'only predicted' if no number in a cluster file was "
+    "derived from it; otherwise, it 'set a number'. The naive guess of a time is the published "
+    "time on one node divided by the number of nodes. The skill is 1 - error / naive error "
     "([trust](../trust.md)): 1 is perfect, and 0 is as good as the naive guess."
 )
 

@@ -24,7 +24,7 @@ from haloscope.analysis.validation.predictions import PredictedCell
 from haloscope.analysis.validation.statements import counts
 from haloscope.findings.sentences import sentence
 from haloscope.predict import paper_validation
-from haloscope.quantities import count
+from haloscope.quantities import count, listed
 from haloscope.report.draw.markdown import pipes
 from haloscope.run.progress import Teller
 from haloscope.topics import tables
@@ -82,7 +82,7 @@ def study(folder: Path) -> list[str]:
     ]
     tasks = sorted({case.ranks for case in good})
     lines = [f"## {dossier.title}, {machine.get('host')}", "", taken(), ""]
-    lines += [f"The numbers of tasks are {', '.join(map(str, tasks))}.", ""]
+    lines += [f"The jobs have {listed([*map(str, tasks)])} tasks.", ""]
     if lacking:
         lines += [
             "For lack of time, these cases (tasks on nodes) were not simulated: "
@@ -112,14 +112,15 @@ def statements(tell: Teller, launches: int) -> list[str]:
     lines += [*chain(*((note, "") for note in done[-1].notes))]
     for one in done:
         found = counts(one.found)[BY_TABLE]
-        total = ", ".join(f"{number} {name}" for name, number in found.items())
+        total = listed([f"{number} {name}" for name, number in found.items()])
         share = f"{right_share(found):.0%} of the decided statements are right"
-        lines.append(f"- {count(one.launches, 'launch', 'launches')}: {total}; {share}.")
+        launched = count(one.launches, "launch", "launches")
+        lines.append(f"- Statements scored with {launched}: {total}; {share}.")
     names = " | ".join(count(one.launches, "launch", "launches") for one in done)
     lines += [
         "",
-        f"| statement | place | {names} | first failing comparison, or reason "
-        "why it is not decided |",
+        f"| statement | place | {names} | first failing comparison, or reason why the statement "
+        "is not decided |",
     ]
     lines += [f"|---|---|{'---|' * len(done)}---|"]
     for same in zip(*(one.found for one in done), strict=True):
