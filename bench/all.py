@@ -107,7 +107,7 @@ class Line:
     def source(self) -> str:
         """Where and how it was measured."""
         return (
-            f"Measured on {self.processor} on {self.date} "
+            f"Measured on {self.processor} on {self.date}\n"
             f"with [`{self.command}`](bench/{self.page}.md)."
         )
 
@@ -281,7 +281,7 @@ def _by_kernel(found: Sequence[Line]) -> Iterator[str]:
         for source, rows in _groups(own, lambda one: one.source):
             yield from (
                 "",
-                source,
+                *source.splitlines(),
                 "",
                 "| case | compared with | ratio | range |",
                 "|---|---|---|---|",

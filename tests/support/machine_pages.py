@@ -78,14 +78,18 @@ Describe a machine in a file, to simulate studies on it (`--on NAME`) and to com
 with its limits. `haloscope cluster list` lists the built-in files (folder [clusters](../clusters)).
 Your own files are `clusters/NAME.toml` in the current folder, or any path that ends in `.toml`.
 
-    haloscope calibrate                  write a file of this machine
-    haloscope cluster show NAME          draw a cluster file
-    haloscope validate PAPER             compare predictions with a paper
+```
+haloscope calibrate                  write a file of this machine
+haloscope cluster show NAME          draw a cluster file
+haloscope validate PAPER             compare predictions with a paper
+```
 
 Every number has a source. A quantity is a table with a value and a source. The suffix of the
 key determines the unit:
 
-    core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
+```
+core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
+```
 
 `python tests/support/machine_pages.py` generates this page from `src/haloscope/clusters`.
 
@@ -118,17 +122,19 @@ see [batch systems](batch.md)). `haloscope site detect` queries Slurm and writes
 For other batch systems, write the file by hand. `haloscope site check NAME` compares a site file
 with the batch system.
 
-    source = "the centre's pages, 2026-11"
-    scheduler = "pbs"
-    partition = "normal"
-    launcher = "mpirun"
+```
+source = "the centre's pages, 2026-11"
+scheduler = "pbs"
+partition = "normal"
+launcher = "mpirun"
 
-    [[partitions]]
-    name = "normal"
-    nodes = 512
-    cores = 64
-    memory_mb = 240000
-    max_minutes = 720
+[[partitions]]
+name = "normal"
+nodes = 512
+cores = 64
+memory_mb = 240000
+max_minutes = 720
+```
 
 `python tests/support/machine_pages.py` generates this page from `src/haloscope/sites/schema.py`.
 """
