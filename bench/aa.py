@@ -78,15 +78,16 @@ def main() -> None:
         "",
         "This page shows how often a program that is measured twice is reported as different from",
         "itself. Each study runs 8 cases of 25 points in one session, each of them twice with",
-        "identical settings (twins). It compares the twins point by point, which gives 200",
-        "comparisons (25 if each repetition is a sample). `haloscope.stats.estimates.compare` "
+        "identical settings (twins). It compares the twins point by point, which yields 200 "
+        "comparisons (25 in the study that treats each repetition as a sample). "
+        "`haloscope.stats.estimates.compare` "
         "applies",
         "a two-sided Mann-Whitney test over launches, with Holm's correction over the study, "
         "at the",
         "5 % level.",
         "",
-        f"The simulated machine is {Machine()}.",
-        f"The noisy machine is {LOUD}. "
+        f"The simulated machine is `{Machine()}`.",
+        f"The noisy machine is `{LOUD}`. "
         "`tests/support/simulated_launches.py` describes these parameters.",
         "",
     ]

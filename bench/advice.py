@@ -36,6 +36,7 @@ from haloscope.advice.judging import TIE
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
 from haloscope.clusters import file as cluster_file
+from haloscope.quantities import listed
 from haloscope.study.case import Value
 from haloscope.study.settings import Settings
 
@@ -89,8 +90,8 @@ KEPT_ON_LAB = (
 LAB, SIMULATED, WARM = "## On a lab", "## Simulated", "## 1,024 tasks from a warm cache"
 HOW = {
     LAB: (
-        "The lab's nodes are network namespaces managed by Slurm. They communicate over "
-        "rate-limited links by TCP. Each node has 2 cores, but all nodes share the cores of this "
+        "The lab's nodes are network namespaces managed by Slurm. They communicate by TCP over "
+        "rate-limited links. Each node has 2 cores, but all nodes share the cores of this "
         "machine, so 3 or more tasks oversubscribe them. The cases are drawn at random from cubes "
         "of all kernels. With `--long`, they are drawn from `jacobi3d` meshes with three "
         "different edge lengths, for which block mapping is often not the best. First, `haloscope "
@@ -270,7 +271,7 @@ def layout(one: Mapping[str, Value]) -> str:
     return f"{one['nodes']} x {one['threads']}, {mapping}"
 
 
-def listed(one: Mapping[str, Value]) -> str:
+def layout_of(one: Mapping[str, Value]) -> str:
     """Nodes x threads, and the mapping as a study has it."""
     return f"{one['nodes']} x {one['threads']}, {str(one['mapping']).replace('_', ' ')}"
 
@@ -288,7 +289,8 @@ def body(results: list[Result]) -> list[str]:
         f"| {len(results)} | {tried} | {median(regrets):.1%} | "
         f"{regrets[-(-9 * len(regrets) // 10) - 1]:.1%} | {regrets[-1]:.1%} | {slower} |",
         "",
-        f"The cases were run at commits {', '.join(dict.fromkeys(one.commit for one in results))}.",
+        "The simulated cases were run at commits "
+        f"{listed([*dict.fromkeys(one.commit for one in results)])}.",
         "",
         f"### Simulated cases with a regret above {WRONG:.0%}",
         "",
@@ -337,7 +339,8 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
         f"{median(regrets):.1%} | {regrets[-(-9 * len(regrets) // 10) - 1]:.1%} | "
         f"{regrets[-1]:.1%} | {slower} |",
         "",
-        f"The load average of the machine (2 processors) was {min(loads):.1f} to {max(loads):.1f}. "
+        f"During the lab cases, the load average of the machine was {min(loads):.1f} to "
+        f"{max(loads):.1f} (2 processors). "
         f"The cases were run at commit {', '.join(dict.fromkeys(one.commit for one in results))}.",
         "",
         "The best layout beats the default if the whole interval of the ratio 'default / best' "
@@ -352,7 +355,7 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
     for one in sorted(results, key=lambda one: (-one.counted, -one.regret[0])):
         regret = [f"{value - 1:.1%}" for value in one.regret]
         lines.append(
-            f"| {one.what} | {one.lab} | {listed(one.advised)} | {listed(one.best)} | "
+            f"| {one.what} | {one.lab} | {layout_of(one.advised)} | {layout_of(one.best)} | "
             f"{interval(regret)} | {interval([f'{v:.2f}' for v in one.gain])} | "
             f"{interval([f'{v:.2f}' for v in one.over_default])} | {one.verdict} |"
         )

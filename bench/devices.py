@@ -28,10 +28,14 @@ from haloscope.toolchains import gpu_compilers
 from haloscope.toolchains.library import DEFAULT, usual
 
 LIMITS = {
-    "memory_bandwidth_bytes_per_s": ("copy within GPU memory (read and write)", 1e9, "GB/s"),
-    "copy_in_bytes_per_s": ("copy from pinned host memory", 1e9, "GB/s"),
-    "copy_out_bytes_per_s": ("copy to pinned host memory", 1e9, "GB/s"),
-    "launch_s": ("host time of a launch", 1e-6, "us"),
+    "memory_bandwidth_bytes_per_s": (
+        "copy bandwidth within GPU memory (read and write)",
+        1e9,
+        "GB/s",
+    ),
+    "copy_in_bytes_per_s": ("copy bandwidth from pinned host memory", 1e9, "GB/s"),
+    "copy_out_bytes_per_s": ("copy bandwidth to pinned host memory", 1e9, "GB/s"),
+    "launch_s": ("host time of a kernel launch", 1e-6, "us"),
     "launch_latency_s": ("additional time to launch a kernel and wait for it", 1e-6, "us"),
     "stream_sync_s": ("time to synchronise with an idle stream", 1e-6, "us"),
     "device_sync_s": ("time to synchronise with an idle GPU", 1e-6, "us"),
@@ -172,7 +176,7 @@ def main() -> None:
         found = limits(Path(folder))
     copy = found["memory_bandwidth_bytes_per_s"]
     sections = kept("devices")
-    when = f"{found['gpu']}, driver of CUDA {found['driver_cuda']}. {taken()}"
+    when = f"The GPU is an {found['gpu']} with a driver for CUDA {found['driver_cuda']}. {taken()}"
 
     def keep(title: str, head: Sequence[str], lines: Sequence[str]) -> None:
         sections[title] = [title, "", when, "", *head, *lines, ""]

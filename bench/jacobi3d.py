@@ -114,7 +114,8 @@ def main() -> None:
         f"({min(growths):.2f}x to {max(growths):.2f}x in single rounds).", "",
     ]  # fmt: skip
     head = [
-        f"All runs use double precision and {SWEEPS} sweeps. Each section covers one machine.",
+        f"All runs on this page use double precision and {SWEEPS} sweeps. Each section covers one "
+        "machine.",
         "",
     ]
     body = [*head, *chain(*sections.values())]

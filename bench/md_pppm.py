@@ -249,7 +249,8 @@ def messages(numbers: Sequence[int]) -> list[str]:
         "|---|---|---|---|---|---|---|---|",
         *lines,
         "",
-        f"The largest deviation is {furthest:.1%}. The target, at most {MOST:.0%}, is {verdict}.",
+        f"The largest deviation of md_pppm from LAMMPS is {furthest:.1%}. The target, at most "
+        f"{MOST:.0%}, is {verdict}.",
         "",
         "The next table lists two kinds of communication separately. Movers are messages with "
         "atoms that move to other ranks; in LAMMPS, their number depends on the motion of the "

@@ -23,6 +23,7 @@ from typing import Any
 
 from turns import HEADER, ROOT, Target, taken, write_page
 
+from haloscope.quantities import listed
 from haloscope.records.folder import ResultFolder
 
 
@@ -106,7 +107,7 @@ def main() -> None:
         Target("memory of the report", [one.memory_mb for one in reported], 250, True, "MB"),
     ]
     used_s = " and ".join(
-        f"{', '.join(f'{one.processor_s:.2f}' for one in those)} s ({what})"
+        f"{listed([f'{one.processor_s:.2f}' for one in those])} s ({what})"
         for what, those in (("finding the remaining launches", resumed), ("report", reported))
     )
     note = (

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +19,18 @@ from haloscope.papers.known_cells import KnownCell
 from haloscope.papers.tables import list_papers
 from haloscope.predict.paper_validation import Replicates, tables_of, validate
 from haloscope.predict.planned_runs import PlannedCells, simulated_cells
+from haloscope.quantities import listed
 from haloscope.run.progress import Teller
 from haloscope.topics.mapping.plan_cells import plan_cells
 
 SEVERAL = 3
 """Launches of runs beside other jobs, each with its own set of them, where no number is given."""
 BY_TABLE = "by the paper's own cells"
+OWN = {
+    "yes": "confirm", "no": "contradict", "mixed": "partly confirm",
+    "no cells": "contain no cells for",
+}  # fmt: skip
+"""OWN says what the paper's own tables do to statements of a verdict."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +72,12 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
         else [*by_launches(paper, tell, several)]
     )
     last = done[-1]
-    names = list(dict.fromkeys(one.published.verdict for one in last.found))
-    own = ", ".join(
-        f"{sum(o.published.verdict == name for o in last.found)} {name}" for name in names
-    )
+    verdicts = Counter(one.published.verdict for one in last.found)
+    own = listed([f"{verb} {verdicts[name]}" for name, verb in OWN.items() if verdicts[name]])
     lines = [
         f"## {paper}: statements",
         "",
-        f"{taken()} The paper makes {len(last.found)} statements. Checked against the paper's own "
-        f"tables: {own}.",
+        f"{taken()} The paper makes {len(last.found)} statements. The paper's own tables {own}.",
         "",
         "| scored | launches | right | wrong | not decided | circular |",
         "|---|---|---|---|---|---|",

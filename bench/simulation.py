@@ -37,7 +37,7 @@ CASES, DYNAMICS, HEAT, ORFEO = "cases", "dynamics", "heat", "orfeo"
 STATEMENTS, OTHERS, SUMMARY, CAUSES = "statements", "others", "summary", "causes"
 LOCAL = "local"
 HOW = (
-    "Each section states its date. The error of a cell is its simulated time divided by its "
+    "Each section states its date. The error of a table cell is its simulated time divided by its "
     "published time, minus 1. A cell is 'only predicted' if no number in a cluster file was "
     "derived from it; otherwise, it 'set a number'. The naive guess of a time is the published "
     "time on one node divided by the number of nodes. The skill is 1 - error / naive error "

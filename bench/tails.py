@@ -128,18 +128,19 @@ def _page(
         "",
         "## Percentile of a typical launch (`stats/tails.py`)",
         "",
-        "The interval is Student's interval around the geometric mean of the percentiles of "
+        "This table covers Student's interval around the geometric mean of the percentiles of "
         "launches.",
         "",
         *ours,
         "",
-        f"{inside} of {len(shares)} settings are within {100 * LEAST:.0f} to {100 * MOST:.0f} %. "
-        f"The coverage ranges from {100 * min(shares):.1f} to {100 * max(shares):.1f} %.",
+        f"In {inside} of {len(shares)} settings, the coverage is {100 * LEAST:.0f} to "
+        f"{100 * MOST:.0f} %. "
+        f"It ranges from {100 * min(shares):.1f} to {100 * max(shares):.1f} %.",
         "",
         "With two kinds of repetitions, and with the smallest number of repetitions that "
         "permits an",
-        "interval, the percentile of a launch is too often in the gap between the two kinds. This",
-        "happens in the same way in each launch. With many similar launches, the interval is "
+        "interval, the percentile of a launch is too often in the gap between the two kinds. The "
+        "same happens in each launch. With many similar launches, the interval is "
         "then so",
         "narrow that it misses the true value.",
         "",
@@ -154,7 +155,8 @@ def _page(
         "section 3.8); haloscope used this method before. Woodruff's interval is derived from the",
         "share of repetitions below the percentile, with an effective sample size (Korn and "
         "Graubard",
-        "1998). If launches differ, this percentile depends on the slowest launches, which a small",
+        "1998). If launches differ, the percentile of all possible repetitions depends on the "
+        "slowest launches, which a small",
         "sample of launches rarely contains. haloscope therefore reports the percentile of a "
         "typical",
         "launch.",

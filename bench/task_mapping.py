@@ -116,11 +116,11 @@ def statements(tell: Teller, launches: int) -> list[str]:
         share = f"{right_share(found):.0%} of the decided statements are right"
         launched = count(one.launches, "launch", "launches")
         lines.append(f"- Statements scored with {launched}: {total}; {share}.")
-    names = " | ".join(count(one.launches, "launch", "launches") for one in done)
+    names = " | ".join(f"verdict with {count(one.launches, 'launch', 'launches')}" for one in done)
     lines += [
         "",
-        f"| statement | place | {names} | first failing comparison, or reason why the statement "
-        "is not decided |",
+        f"| statement | place in the paper | {names} | first comparison that fails, or reason for "
+        "no verdict |",
     ]
     lines += [f"|---|---|{'---|' * len(done)}---|"]
     for same in zip(*(one.found for one in done), strict=True):

@@ -78,7 +78,7 @@ def test_the_walkthrough_has_as_many_stops_as_the_page_claims() -> None:
     walk = WALK.split("## From a study's file", 1)[1].split("\n## ", 1)[0]
     stays = [file for file, _ in NAMED.findall(walk) if file.endswith(".py")]
     climbs = sum(floor(after) > floor(before) for before, after in pairwise(stays))
-    written = re.search(r"(\d+) stays and (\d+) climbs", walk)
+    written = re.search(r"(\d+) steps and (\d+) climbs", walk)
 
     assert written is not None
     assert (len(stays), climbs) == (int(written[1]), int(written[2]))
