@@ -86,7 +86,7 @@ def study(folder: Path) -> list[str]:
     if lacking:
         lines += [
             "For lack of time, these cases (tasks on nodes) were not simulated: "
-            f"{', '.join(lacking)}.",
+            f"{listed(lacking)}.",
             "",
         ]
     for kind in SHOWN:
