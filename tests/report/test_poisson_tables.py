@@ -291,7 +291,7 @@ def test_clusters_name_processes_and_variant_and_keep_printed_precision() -> Non
     assert cell(table, "Stampede2 (2018)", "full_s").text == "00:00:01"
     assert cell(table, "Stampede2 (2018)", "full_speedup").text == "522–1,569"
     assert noted(table, "hpcf-2018-10 and use the textbook")
-    (cores,) = (note for note in table.notes if "but 32 of Stampede2's 48" in note)
+    (cores,) = (note for note in table.notes if "Stampede2 (32 of 48)" in note)
     assert cores.startswith("hpcf-2018-10: ")
     assert [row[0].text for row in two.rows[-2:]] == [
         "this machine, fused",
