@@ -78,6 +78,10 @@ _CUT = Column(ratio=1, no_wrap=True, overflow="ellipsis")
 """The name of the running launch, which is truncated in a narrow terminal."""
 
 
+_FEW = 300
+"""With so many launches left, the time left is estimated once a second, not after each of them."""
+
+
 class _Elapsed(ProgressColumn):
     """The elapsed time of the run."""
 
@@ -108,7 +112,8 @@ class RunView:
         self._launches = launches
         self._left = TimeLeft(launches, earlier, most_s, at_once, forecast=forecast)
         self._done = 0
-        self._began = time.monotonic()
+        self._began = self._estimated = time.monotonic()
+        self._left_s = self._left.seconds()
         short = Column(no_wrap=True)
         self._bar = Progress(
             BarColumn(bar_width=min(30, console.width // 6)),
@@ -167,7 +172,9 @@ class RunView:
         self._console.print(f"{count} {line}{left}", markup=False, highlight=False, soft_wrap=True)
 
     def _state(self) -> str:
-        running, seconds = self._left.running, self._left.seconds()
-        left = "" if seconds is None else f"about {duration(seconds)} left"
+        now, running = time.monotonic(), self._left.running
+        if len(self._launches) - self._done < _FEW or now - self._estimated > 1:
+            self._left_s, self._estimated = self._left.seconds(), now
+        left = "" if self._left_s is None else f"about {duration(self._left_s)} left"
         several = f"{running} running" if running > 1 else ""
         return ", ".join(filter(None, (several, left)))
