@@ -10,6 +10,10 @@ namespace halobench {
 /// What will be done with prefetched memory.
 enum class Soon { read, write };
 
+/// Distance in values of double precision at which sweeps over several vectors prefetch them, 4
+/// KiB: memory answers before they get there. The hardware prefetches too late for such sweeps.
+constexpr std::int64_t values_ahead = 512;
+
 /// Prefetches the cache line of an address, which may be beyond the end of an array.
 template <Soon use>
 inline void prefetch_line(const void* memory) {

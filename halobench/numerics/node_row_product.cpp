@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "numerics/node_row_product.hpp"
 
+#include <utility>
+
 #include "base/prefetch.hpp"
 #include "numerics/vectors.hpp"
 
@@ -8,12 +10,10 @@ namespace halobench {
 namespace {
 
 using Doubles = Values<double>;
+using Places = Values<std::int64_t>;
 using Whether = decltype(Doubles{} < Doubles{});
 constexpr std::int64_t size = Vector<double>::size;
 static_assert(node_row_unit % size == 0);
-
-/// Distance in values at which x and r are prefetched: the hardware prefetches too late.
-constexpr std::int64_t ahead = 256;
 
 template <std::int64_t count>
 using OfLines = std::array<Doubles, count>;
@@ -28,8 +28,9 @@ struct Weighed {
 
 /// Of the places from `place` on, those of nodes.
 Whether are_nodes(std::int64_t place, Range nodes) {
-  Whether places{};
-  for (std::int64_t i = 0; i < size; ++i) places[i] = place + i - 1;
+  const auto places = [&]<int... i>(std::integer_sequence<int, i...>) {
+    return Places{i...} + (place - 1);
+  }(std::make_integer_sequence<int, size>{});
   return (places >= nodes.begin) & (places < nodes.end);
 }
 
@@ -46,12 +47,14 @@ NodeRowProduct::NodeRowProduct(const NodeRow& row)
       neighbour_{row[place_in_row(1, 0, 0)], row[place_in_row(1, 1, 0)], row[place_in_row(1, 0, 1)],
                  row[place_in_row(1, 1, 1)]} {}
 
-/// body(line, place, p, A p, whether all are nodes), for each vector that has nodes. Each value of
-/// p is loaded once per plane; lines with the same weight are added first; what a node gives to
-/// both neighbours along x is shuffled in registers.
+/// body(line, place, p, A p, those that are nodes), for each vector that has nodes; without the
+/// last argument where all are. Each value of p is loaded once per plane; lines with the same
+/// weight are added first; what a node gives to both neighbours along x is shuffled in registers.
+/// Inlined, so that sums of the body stay in registers.
 template <std::int64_t count, class Body>
-void NodeRowProduct::for_each_vector(const NodeLines& lines, const double* p,
-                                     const Body& body) const {
+[[gnu::always_inline]] inline void NodeRowProduct::for_each_vector(const NodeLines& lines,
+                                                                   const double* p,
+                                                                   const Body& body) const {
   std::array<Doubles, 4> a;
   std::array<Doubles, 4> b;
   for (std::size_t i = 0; i < 4; ++i) {
@@ -67,6 +70,7 @@ void NodeRowProduct::for_each_vector(const NodeLines& lines, const double* p,
       const double* at = p + first + place + (i - 1) * row;
       here[i] = load(at);
       above[i] = load(at - plane) + load(at + plane);
+      if (i >= 2) prefetch_line<Soon::read>(at + plane + values_ahead);  // others came before
     }
     Weighed<count> weighed;
 #pragma GCC unroll 4
@@ -83,25 +87,26 @@ void NodeRowProduct::for_each_vector(const NodeLines& lines, const double* p,
   };
   OfLines<count> before{};
   const auto finish = [&](std::int64_t place, const Weighed<count>& here,
-                          const OfLines<count>& after) {
-    const bool all = place > nodes.begin && place + size <= nodes.end + 1;
+                          const OfLines<count>& after, const auto&... nodes_alone) {
 #pragma GCC unroll 4
     for (std::int64_t i = 0; i < count; ++i) {
       const Doubles product = here.own[i] + (left_neighbours<double>(before[i], here.given[i]) +
                                              right_neighbours<double>(here.given[i], after[i]));
-      body(i, place, here.p[i], product, all);
+      body(i, place, here.p[i], product, nodes_alone...);
       before[i] = here.given[i];
     }
   };
   // From the vector of the node before the first to that of the node after the last.
-  auto place = nodes.begin / size * size;
-  auto here = weigh(place);
-  for (; place < (nodes.end + 1) / size * size; place += size) {
+  const auto begin = nodes.begin / size * size;
+  const auto end = (nodes.end + 1) / size * size;
+  const auto first_nodes = are_nodes(begin, nodes);
+  auto here = weigh(begin);
+  for (auto place = begin; place < end; place += size) {
     const auto next = weigh(place + size);
-    finish(place, here, next.given);
+    place == begin ? finish(place, here, next.given, first_nodes) : finish(place, here, next.given);
     here = next;
   }
-  finish(place, here, {});
+  finish(end, here, {}, are_nodes(end, nodes));
 }
 
 void NodeRowProduct::dot(const NodeLines& lines, std::int64_t count, const double* p,
@@ -109,11 +114,11 @@ void NodeRowProduct::dot(const NodeLines& lines, std::int64_t count, const doubl
   const auto dot = [&]<std::int64_t lines_at_once>() {
     OfLines<lines_at_once> products{};
     for_each_vector<lines_at_once>(lines, p,
-                                   [&](std::int64_t i, std::int64_t place, const Doubles& own,
-                                       const Doubles& product, bool all) {
+                                   [&](std::int64_t i, std::int64_t, const Doubles& own,
+                                       const Doubles& product, const auto&... nodes) {
                                      Doubles term = own * product;
-                                     if (!all)
-                                       term = are_nodes(place, lines.nodes) ? term : Doubles{};
+                                     if constexpr (sizeof...(nodes) > 0)
+                                       term = (nodes, ...) ? term : Doubles{};
                                      products[i] += term;
                                    });
     add_up<lines_at_once>(products, sums);
@@ -128,20 +133,19 @@ void NodeRowProduct::advance(const NodeLines& lines, std::int64_t count, double 
     OfLines<lines_at_once> squares{};
     for_each_vector<lines_at_once>(lines, p,
                                    [&](std::int64_t i, std::int64_t place, const Doubles& own,
-                                       const Doubles& product, bool all) {
+                                       const Doubles& product, const auto&... nodes) {
                                      const auto at = lines.place + i * lines.row + place;
-                                     prefetch_line<Soon::write>(x + at + ahead);
-                                     prefetch_line<Soon::write>(r + at + ahead);
+                                     prefetch_line<Soon::write>(x + at + values_ahead);
+                                     prefetch_line<Soon::write>(r + at + values_ahead);
                                      Doubles new_x = load(x + at) + factor * own;
                                      Doubles new_r = load(r + at) - factor * product;
-                                     if (all) {
-                                       squares[i] += new_r * new_r;
-                                     } else {
-                                       const auto nodes = are_nodes(place, lines.nodes);
-                                       new_x = nodes ? new_x : load(x + at);
-                                       squares[i] += nodes ? new_r * new_r : Doubles{};
-                                       new_r = nodes ? new_r : load(r + at);
+                                     Doubles square = new_r * new_r;
+                                     if constexpr (sizeof...(nodes) > 0) {
+                                       new_x = (nodes, ...) ? new_x : load(x + at);
+                                       new_r = (nodes, ...) ? new_r : load(r + at);
+                                       square = (nodes, ...) ? square : Doubles{};
                                      }
+                                     squares[i] += square;
                                      store(x + at, new_x);
                                      store(r + at, new_r);
                                    });

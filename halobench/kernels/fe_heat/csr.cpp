@@ -60,15 +60,12 @@ void copy(const RowPattern& pattern, const std::array<Value, full>& from, Value 
   }
 }
 
-/// Distance in values at which x and r are prefetched: the hardware prefetches too late.
-constexpr std::int64_t ahead = 256;
-
 /// x += alpha p and r -= alpha q on a line; returns the sum of squares of the new r.
 double advance_line(double alpha, const double* p, const double* q, double* x, double* r,
                     std::int64_t count) {
   const auto bytes = sizeof(double) * as_size(count);
-  prefetch<Soon::write>(x + ahead, bytes);
-  prefetch<Soon::write>(r + ahead, bytes);
+  prefetch<Soon::write>(x + values_ahead, bytes);
+  prefetch<Soon::write>(r + values_ahead, bytes);
   double squares = 0;
 #pragma omp simd reduction(+ : squares)
   for (std::int64_t i = 0; i < count; ++i) {

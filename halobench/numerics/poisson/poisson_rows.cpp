@@ -25,10 +25,6 @@ inline double multiply_add(double a, double b, double c) {
 
 constexpr std::int64_t together = 8;  ///< columns that are advanced side by side
 
-/// Columns ahead for which r, p, and x are prefetched: hardware prefetching keeps too few
-/// lines on their way from memory.
-constexpr std::int64_t ahead = 256;
-
 /// The inner products of a row, each in sums side by side.
 struct LaneSums {
   std::array<double, together> residual{};
@@ -76,8 +72,8 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
       for (std::int64_t lane = 0; lane < together; ++lane) advance_column(j + lane, as_size(lane));
     }
   };
-  advance_to(cols - ahead, ahead);
-  advance_to(cols, ahead - cols + strip.r.stride);  // where the next row begins
+  advance_to(cols - values_ahead, values_ahead);
+  advance_to(cols, values_ahead - cols + strip.r.stride);  // where the next row begins
   for (; j < cols; ++j) advance_column(j, 0);
   const auto total = [](const auto& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
   return {total(sums.residual), total(sums.coupling),
