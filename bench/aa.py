@@ -3,7 +3,7 @@
 
 usage: .venv/bin/python bench/aa.py [--studies 20]
 
-Nothing is launched; tests/support/simulated_launches.py draws the launches, haloscope.stats
+Nothing is launched; simulated_launches.py of tests/support draws the launches, haloscope.stats
 compares them.
 The seeds are fixed, so the same version writes the same page.
 """
@@ -14,7 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support" / "simulated"))
 
 from simulated_launches import Machine, Study, run
 from turns import write_lines
@@ -88,7 +88,7 @@ def main() -> None:
         "",
         f"The simulated machine is `{Machine()}`.",
         f"The noisy machine is `{LOUD}`. "
-        "`tests/support/simulated_launches.py` describes these parameters.",
+        "`tests/support/simulated/simulated_launches.py` describes these parameters.",
         "",
     ]
     for title, (kinds, repeats) in tables.items():

@@ -3,7 +3,7 @@
 
 usage: .venv/bin/python bench/allocations.py [--tries 4000]
 
-Nothing is launched: tests/support/simulated_allocations.py draws launches whose typical value is
+Nothing is launched: simulated_allocations.py of tests/support draws launches whose typical value is
 known, haloscope.stats makes the intervals. The seeds are fixed: the same version writes the same.
 """
 
@@ -16,7 +16,7 @@ from statistics import fmean
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support" / "simulated"))
 
 from simulated_allocations import covers, drawn, pooled
 from turns import write_lines

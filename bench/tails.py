@@ -3,7 +3,7 @@
 
 usage: .venv/bin/python bench/tails.py [--tries 1000]
 
-Nothing is launched: tests/support/simulated_tails.py draws repetitions whose percentiles are
+Nothing is launched: simulated_tails.py of tests/support draws repetitions whose percentiles are
 known, haloscope.stats makes the intervals. The other ways that docs/bench/tails.md tells of are
 made here. The seeds are fixed: the same version writes the same.
 """
@@ -20,7 +20,7 @@ import numpy as np
 from scipy.stats import beta
 from scipy.stats import t as student
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support" / "simulated"))
 
 from simulated_allocations import covers
 from simulated_tails import SHAPES, nested, of_a_launch, of_all

@@ -31,7 +31,7 @@ def imported_by(*words: str, first: str = "", folder: Path | None = None) -> set
         "print(*sys.modules, file=sys.stderr); sys.exit(code)"
     )
     command = [sys.executable, "-c", program, *words]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent / "support")}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent / "support" / "fake")}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=folder, env=environment
     )

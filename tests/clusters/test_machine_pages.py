@@ -18,7 +18,7 @@ from haloscope.sites.schema import BatchSite
 def test_the_page_matches_the_code(path: Path) -> None:
     made = PAGES[path]()
 
-    assert path.read_text(encoding="utf-8") == made, "python tests/support/machine_pages.py"
+    assert path.read_text(encoding="utf-8") == made, "python tests/support/pages/machine_pages.py"
 
 
 def below(model: type[BaseModel]) -> set[type[BaseModel]]:

@@ -11,7 +11,7 @@ from haloscope.study import file as study_file
 
 
 def test_the_page_matches_the_code() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/programs_page.py"
+    assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/pages/programs_page.py"
 
 
 def test_every_key_documents_its_allowed_values() -> None:

@@ -31,7 +31,7 @@ params = { n = 8, fault = ["crash", "wrong"] }
 
 
 def test_the_page_matches_the_code() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/record_page.py"
+    assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/pages/record_page.py"
 
 
 def test_every_field_is_documented() -> None:

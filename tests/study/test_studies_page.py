@@ -10,7 +10,7 @@ from haloscope.study.schema import FigureElement, TableElement
 
 
 def test_the_page_matches_the_code() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/study_page.py"
+    assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/pages/study_page.py"
 
 
 def test_every_key_documents_its_allowed_values() -> None:

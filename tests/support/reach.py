@@ -17,8 +17,8 @@ from pathlib import Path
 from imports import SOURCE, imported, names_imported, rooms_known_to
 
 TESTS = SOURCE.parents[1] / "tests"
-ALL_PAGES = "tests/test_repository.py"
-"""ALL_PAGES is the test of every page and form, which it does not name."""
+ALL_FILES = "tests/repository"
+"""ALL_FILES is the folder of tests that read every file or page, which they do not name."""
 COMMAND_LINE = re.compile(r'"-m", "haloscope"')
 """COMMAND_LINE is how a test starts the whole program, whose commands are imported by name."""
 
@@ -70,7 +70,7 @@ def files_reached(changed: Iterable[str]) -> list[str]:
     A room reaches the tests in its own folder, and those that know it: by what they and the support
     that they import know, directly or not. A page reaches those that name it, and that of all
     pages; what is neither nor a test (halobench, studies, support of tests ...), all. Tests beside
-    the rooms' folders run with any of them.
+    the rooms' folders, and those of the repository, run with any of them.
     """
     rooms: set[str] = set()
     tests: set[str] = set()
@@ -81,7 +81,7 @@ def files_reached(changed: Iterable[str]) -> list[str]:
         elif parts[0] == "tests" and parts[-1].startswith("test_"):
             tests |= {name} if (TESTS.parent / name).exists() else set()
         elif (parts[0] in ("docs", ".github") and parts[1] != "examples") or len(parts) == 1:
-            tests |= {ALL_PAGES, *_naming(parts[-1])}
+            tests |= {ALL_FILES, *_naming(parts[-1])}
         else:
             return ["tests"]
     if not rooms and not tests:
@@ -93,8 +93,8 @@ def files_reached(changed: Iterable[str]) -> list[str]:
         for path in TESTS.rglob("test_*.py")
         if _rooms_of(path) & reached
     }
-    beside = {f"tests/{path.name}" for path in TESTS.glob("test_*.py")}
-    inside = {name for name in tests if name.split("/")[1] not in reached}
+    beside = {ALL_FILES, *(f"tests/{path.name}" for path in TESTS.glob("test_*.py"))}
+    inside = {name for name in tests if name.split("/")[1] not in {*reached, Path(ALL_FILES).name}}
     return sorted(folders | beside | inside)
 
 
@@ -123,7 +123,7 @@ def _rooms_of(test: Path) -> set[str]:
     if COMMAND_LINE.search(test.read_text(encoding="utf-8")):
         rooms.add("cli")
     for name in imported(test):
-        for folder in (TESTS / "support", test.parent):
+        for folder in (TESTS / "support", *(TESTS / "support").iterdir(), test.parent):
             if (beside := folder / f"{name.replace('.', '/')}.py").exists() and beside != test:
                 rooms |= _rooms_of(beside)
     return rooms

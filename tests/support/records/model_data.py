@@ -16,7 +16,7 @@ from haloscope.stats.estimates import Estimate
 
 Array = npt.NDArray[np.float64]
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 SIZES = np.array([0.0, *(2.0**i for i in range(29))])
 """0 bytes to 256 MiB, as IMB-MPI1 takes them."""
 

@@ -22,7 +22,7 @@ from checking.selection import Change
 from checking.step import LEVELS, Ended, Step
 from noted import shows
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 STEPS = catalogue.steps(2, whole=False)
 
 

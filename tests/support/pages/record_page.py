@@ -20,7 +20,7 @@ from haloscope.keys import Key
 from haloscope.records import keys
 from haloscope.records.record import Record
 
-PAGE = Path(__file__).parents[2] / "docs" / "records.md"
+PAGE = Path(__file__).parents[3] / "docs" / "records.md"
 WORDS = {str: "text", int: "integer", float: "number", bool: "true or false", dict: "object"}
 START = """\
 # Records
@@ -44,7 +44,7 @@ request, the end of the launch, and halobench's description of itself), or the c
 the records. Keys of times end in `_s` (seconds), and keys of sizes end in `_bytes`. Unknown values
 are null or absent, never 0.
 
-`python tests/support/record_page.py` generates this page from `record.py`, `keys.py`, and
+`python tests/support/pages/record_page.py` generates this page from `record.py`, `keys.py`, and
 `keys.json` in `src/haloscope/records`.
 """
 

@@ -16,7 +16,7 @@ from haloscope.commands.reference import schema as schemas
 from haloscope.report.draw import json_document
 from haloscope.report.writing import composed
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BUILDS = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
 EXTRAS = PROJECT["optional-dependencies"]

@@ -14,7 +14,7 @@ from haloscope.run.prepare.workbench import Halobench
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.library import Toolchain
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 RELEASE = ROOT / "build" / "release"
 SMPI = ROOT / "build" / "smpi"
 

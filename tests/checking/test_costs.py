@@ -12,7 +12,7 @@ from pathlib import Path
 
 from costs import CHEAP_S, LONG, PROGRAM
 
-SUPPORT = Path(__file__).with_name("support")
+SUPPORT = Path(__file__).parents[1] / "support"
 TESTS = f"""
 import subprocess, time, pytest
 from pathlib import Path

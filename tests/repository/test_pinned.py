@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 WORDS = 5
 MOST = 60
 """MOST is the most tests that may have one. Other tests have such texts in their
@@ -81,9 +81,7 @@ def test_few_tests_pin_a_sentence() -> None:
         for name in pinning(path.read_text(encoding="utf-8"))
     ]
 
-    assert len(found) <= MOST, "assert fields or values (tests/support/noted.py)\n" + "\n".join(
-        found
-    )
+    assert len(found) <= MOST, "assert fields or values (noted.py)\n" + "\n".join(found)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from haloscope.programs.schema import (
     Said,
 )
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "programs.md"
 EXAMPLE = ROOT / "docs" / "examples" / "heat1d"
 START = """\
@@ -187,7 +187,7 @@ folder of the LAMMPS sources (`HALOSCOPE_LAMMPS_BENCH`).
 
 ## Keys of program.toml
 
-`python tests/support/programs_page.py` generates this page from
+`python tests/support/pages/programs_page.py` generates this page from
 `src/haloscope/programs`. Patterns are Python regular expressions; ^ and $ match at
 line ends. In keys whose description says so, `{name}` is replaced by the value of that parameter,
 need, or built-in name (table below). `{{` and `}}` produce literal braces.

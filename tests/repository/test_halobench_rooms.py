@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-HALOBENCH = Path(__file__).parents[1] / "halobench"
+HALOBENCH = Path(__file__).parents[2] / "halobench"
 
 FLOORS = (
     {"base"},

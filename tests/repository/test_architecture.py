@@ -12,7 +12,7 @@ import pytest
 from imports import SOURCE
 from test_rooms import FLOORS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 WALK = (ROOT / "docs" / "bench" / "plain.md").read_text(encoding="utf-8")
 NAMED = re.compile(r"`([\w/]+\.py):([\w.]+)`")

@@ -19,7 +19,7 @@ from packaging.version import Version
 from haloscope import __version__
 from haloscope.study import file as study_file
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LINES_OF_A_SCREEN = 50
 

@@ -15,7 +15,7 @@ def test_a_package_reaches_its_direct_and_indirect_importers() -> None:
 
 def test_a_changed_package_runs_its_tests_and_those_of_its_importers() -> None:
     found = files_reached(["src/haloscope/topics/common/words.py"])
-    assert {"tests/report", "tests/commands", "tests/test_rooms.py"} <= {*found}
+    assert {"tests/report", "tests/commands", "tests/repository"} <= {*found}
     assert "tests/stats" not in found
 
 
@@ -40,7 +40,7 @@ def test_a_change_to_a_common_file_runs_all_tests(name: str) -> None:
 
 def test_a_page_affects_tests_that_name_it_and_a_test_affects_itself() -> None:
     assert "tests/records/test_records_page.py" in files_reached(["docs/records.md"])
-    assert "tests/test_repository.py" in files_reached([f"docs/{'x' * 9}.md"])
+    assert "tests/repository" in files_reached([f"docs/{'x' * 9}.md"])
     assert "tests/stats/test_tails.py" in files_reached(["tests/stats/test_tails.py"])
 
 
@@ -50,7 +50,7 @@ def test_tests_of_a_change_are_changed_tests_or_direct_importers() -> None:
             ["src/haloscope/analysis/validation/bands.py", "tests/stats/test_tails.py"]
         )
     }
-    assert {"tests/analysis/test_bands.py", "tests/stats/test_tails.py"} <= found
+    assert {"tests/analysis/validation/test_bands.py", "tests/stats/test_tails.py"} <= found
     assert "tests/analysis/test_comparison.py" not in found
-    others = ["docs/records.md", "tests/support/fakes.py", "tests/test_gone.py"]
+    others = ["docs/records.md", "tests/support/fake/fakes.py", "tests/test_gone.py"]
     assert importing_tests(others) == []
