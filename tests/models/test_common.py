@@ -8,7 +8,7 @@ import pytest
 from model_data import SIZES, holds, launches
 
 from haloscope.models import hockney, piecewise_hockney, ring
-from haloscope.models.intervals import Intervals, bandwidth, bootstrapped, inverted, student
+from haloscope.models.intervals import Intervals, bandwidth, bootstrapped, inverted
 from haloscope.models.model import Model, Residuals
 from haloscope.models.sweep import Sweep, fit_lines, sweep
 from haloscope.stats.estimates import Estimate
@@ -45,15 +45,13 @@ def test_residuals_are_measured_minus_predicted() -> None:
     assert residuals.relative_rms == pytest.approx(np.sqrt((0.25 + 0.0625) / 2))
 
 
-def test_line_fits_and_errors_match_polyfit() -> None:
+def test_line_fits_match_polyfit() -> None:
     x = np.array([1.0, 2.0, 4.0, 8.0])
     y = np.array([[1.0, 2.5, 3.5, 9.0], [2.0, 2.0, 1.0, 0.5]])
     line = fit_lines(x, y)
     for row in range(2):
-        (slope, intercept), covariance = np.polyfit(x, y[row], 1, cov=True)
+        slope, intercept = np.polyfit(x, y[row], 1)
         assert (line.slope[row], line.intercept[row]) == pytest.approx((slope, intercept))
-        assert line.slope_error[row] == pytest.approx(np.sqrt(covariance[0, 0]))
-        assert line.intercept_error[row] == pytest.approx(np.sqrt(covariance[1, 1]))
 
 
 def test_weights_are_the_squared_polyfit_weights() -> None:
@@ -65,7 +63,7 @@ def test_weights_are_the_squared_polyfit_weights() -> None:
 
 def test_lines_that_may_not_fall_are_constant_at_the_mean() -> None:
     line = fit_lines(np.array([1.0, 2.0, 3.0]), np.array([[3.0, 2.0, 1.0]]), falling=False)
-    assert (line.slope[0], line.intercept[0], line.misfit[0]) == pytest.approx((0.0, 2.0, 2.0))
+    assert (line.slope[0], line.intercept[0]) == pytest.approx((0.0, 2.0))
 
 
 def test_one_point_does_not_define_a_line() -> None:
@@ -81,17 +79,11 @@ def test_launches_of_a_joint_sweep_are_resampled_together() -> None:
     assert not np.allclose(apart[:, 1], 10 * apart[:, 0])
 
 
-def test_the_centre_may_be_the_median_or_the_mean() -> None:
-    times = [[1.0, 2.0, 9.0]]
-    assert sweep([1], times).centres_s == pytest.approx([2.0])
-    assert sweep([1], times, centre="mean").centres_s == pytest.approx([4.0])
-
-
 def test_points_are_selected_with_their_launches() -> None:
-    picked = sweep([1, 2, 4], [[1.0], [2.0], [3.0]], joint=False, centre="mean").only([0, 2])
+    picked = sweep([1, 2, 4], [[1.0], [2.0], [3.0]], joint=False).only([0, 2])
     assert list(picked.x) == [1, 4]
     assert list(picked.centres_s) == [1, 3]
-    assert (picked.joint, picked.centre) == (False, "mean")
+    assert not picked.joint
 
 
 @pytest.mark.parametrize(
@@ -112,11 +104,6 @@ def test_invalid_sweeps_are_refused(x: list[float], times_s: list[list[float]], 
         sweep(x, times_s)
 
 
-def test_separately_measured_points_have_no_single_launches() -> None:
-    with pytest.raises(ValueError, match="do not share"):
-        _ = sweep([1], [[1.0]], joint=False).each_s
-
-
 def test_widened_percentiles_contain_the_mean_of_few_launches() -> None:
     """Where plain percentiles of 6 launches hold it in about 87 % of samples."""
     held = plain = 0
@@ -131,12 +118,6 @@ def test_widened_percentiles_contain_the_mean_of_few_launches() -> None:
     assert plain < 364
 
 
-def test_student_intervals_match_the_textbook() -> None:
-    found = student(1.0, 0.1, 10, 12, 0.95)
-    assert (found.low, found.high) == pytest.approx((1 - 0.2228139, 1 + 0.2228139))
-    assert student(1.0, float("nan"), 0, 12, 0.95).low is None
-
-
 def test_constant_times_give_no_bandwidth() -> None:
     sizes, times = np.array([8.0, 4e6]), np.array([12e-6, 12e-6 + 1e-9])
     rounding = Estimate(2.5e-16, None, None, 1, "none")
@@ -144,7 +125,7 @@ def test_constant_times_give_no_bandwidth() -> None:
     steeper = Estimate(2.5e-14, None, None, 1, "none")
     assert bandwidth(steeper, sizes, times).value == pytest.approx(4e13)
     flat = sweep([8, 512, 4 << 20], [[t] for t in (12e-6, 12e-6, 12.001e-6)])
-    methods: tuple[hockney.Method, ...] = ("least_squares", "log", "two_points")
+    methods: tuple[hockney.Method, ...] = ("least_squares", "log")
     models: list[Model] = [hockney.fit(flat, method) for method in methods]
     for fitted in (*models, piecewise_hockney.fit(flat)):
         found = [p.estimate for p in fitted.parameters if p.name == "bandwidth_bytes_per_s"]

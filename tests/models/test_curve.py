@@ -114,8 +114,3 @@ def test_a_curve_that_starts_above_half_has_no_half_size() -> None:
 def test_too_few_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="three sizes"):
         curve.describe(sweep([0, 1, 2], [1e-6, 1e-6, 1e-6]), NONE)
-
-
-def test_normal_intervals_are_refused() -> None:
-    with pytest.raises(ValueError, match="bootstrap intervals or none"):
-        curve.describe(orfeo("thin_node_ucx"), Intervals("normal"))

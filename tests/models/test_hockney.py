@@ -12,7 +12,7 @@ from haloscope.models.sweep import sweep
 from haloscope.papers import tables as papers
 
 NONE = Intervals("none")
-METHODS: tuple[Method, ...] = ("least_squares", "log", "extrapolation", "two_points")
+METHODS: tuple[Method, ...] = ("least_squares", "log", "extrapolation")
 
 
 @pytest.mark.parametrize("published", orfeo_fits(), ids=lambda row: row["curve"])
@@ -63,19 +63,6 @@ def test_figure_2_of_the_report_is_reproduced(placement: str, method: str) -> No
     assert ours.alpha_s.value == pytest.approx(printed, abs=0.0101e-6)
 
 
-def test_two_points_give_the_bandwidths_published_for_summit() -> None:
-    table = papers.load("anl-petsc-summit-part2").table("1")
-    printed = {"intra_gpu": 364.7, "intra_socket": 47.2, "inter_socket": 34.5, "inter_node": 9.7}
-    for placement, gigabytes_per_s in printed.items():
-        rows = [row for row in table.rows if row["placement"] == placement]
-        data = sweep(
-            [float(str(row["size_bytes"])) for row in rows],
-            [float(str(row["latency_s"])) for row in rows],
-        )
-        fit = hockney.fit(data, "two_points", NONE)
-        assert 1e-9 * fit.bandwidth_bytes_per_s.value == pytest.approx(gigabytes_per_s, abs=0.0501)
-
-
 def test_a_negative_latency_is_explained() -> None:
     fit = hockney.fit(orfeo("thin_socket_ucx"), "least_squares", NONE)
     assert fit.alpha_s.value < 0
@@ -87,7 +74,8 @@ def test_a_negative_latency_is_explained() -> None:
 
 
 def test_methods_that_use_small_messages_give_no_negative_latency() -> None:
-    for method in ("log", "extrapolation", "two_points"):
+    methods: tuple[Method, ...] = ("log", "extrapolation")
+    for method in methods:
         fit = hockney.fit(orfeo("thin_socket_ucx"), method, NONE)
         assert fit.alpha_s.value > 0
         assert fit.warnings == ()
@@ -138,32 +126,6 @@ def test_bootstrap_intervals_have_nominal_coverage(method: Method) -> None:
     assert held_alpha >= 134
     assert held_bandwidth >= 134
     assert held_wrong <= 15
-
-
-@pytest.mark.parametrize("method", ["least_squares", "log"])
-def test_normal_intervals_of_the_regression_have_nominal_coverage(method: Method) -> None:
-    """Noise of equal size for least squares, of equal share for log: what their theories assume."""
-    times_s = 1e-3 + SIZES / 1e10
-    held_alpha = held_bandwidth = 0
-    for seed in range(200):
-        noise = np.random.default_rng(seed).standard_normal(SIZES.size)
-        noisy = times_s * np.exp(0.02 * noise) if method == "log" else times_s + 2e-5 * noise
-        fit = hockney.fit(sweep(list(SIZES), list(noisy)), method, Intervals("normal"))
-        held_alpha += holds(fit.alpha_s, 1e-3)
-        held_bandwidth += holds(fit.bandwidth_bytes_per_s, 1e10)
-    assert 180 <= held_alpha <= 199
-    assert 180 <= held_bandwidth <= 199
-
-
-def test_normal_intervals_of_an_extrapolation_use_formula_9() -> None:
-    times_s = np.array([[1.0, 1.2, 1.4], [2.0, 2.0, 2.0]]) * 1e-6
-    data = sweep([1, 1e6], [list(row) for row in times_s], centre="mean")
-    ends = Ends((1, 1), (1e6, 1e6))
-    alpha = hockney.fit(data, "extrapolation", Intervals("normal"), ends=ends).alpha_s
-    assert alpha.value == pytest.approx(1.2e-6)
-    assert alpha.high == pytest.approx(1.2e-6 + 1.959964 * 0.2e-6 / np.sqrt(3))
-    assert alpha.low == pytest.approx(1.2e-6 - 1.959964 * 0.2e-6 / np.sqrt(3))
-    assert alpha.method == "normal interval"
 
 
 def test_few_launches_have_no_interval() -> None:

@@ -8,7 +8,7 @@ import pytest
 from model_data import SIZES, Array, holds, launches, orfeo
 from noted import shows
 
-from haloscope.models import piecewise_hockney
+from haloscope.models import hockney, piecewise_hockney
 from haloscope.models.intervals import Intervals
 from haloscope.models.piecewise_hockney import PiecewiseHockney
 from haloscope.models.sweep import Sweep, sweep
@@ -105,8 +105,8 @@ def test_dynamic_programming_finds_the_optimal_segmentation() -> None:
     for seed, sizes in enumerate([SIZES[8:22], SIZES[8:22], SIZES[1:15], SIZES[1:15]]):
         data = launches(sizes, eager_and_rendezvous(sizes), seed, noise=0.1)
         centres = data.centres_s
-        misfit = piecewise_hockney._misfits(sizes, centres[None], 3)
-        best = piecewise_hockney._cuts(misfit, 3)[2]
+        misfit = piecewise_hockney._misfits(sizes, centres)
+        best, starts = piecewise_hockney._cuts(misfit, 3)[2]
 
         def alone(first: int, last: int, sizes: Array = sizes, centres: Array = centres) -> float:
             own = slice(first, last)
@@ -117,7 +117,7 @@ def test_dynamic_programming_finds_the_optimal_segmentation() -> None:
             return float(np.sum(((alpha + slope * sizes[own]) / centres[own] - 1) ** 2))
 
         for first, last in combinations(range(15), 2):
-            found = misfit[0, first, last - 1]
+            found = misfit[first, last - 1]
             assert found == (
                 pytest.approx(alone(first, last), rel=1e-6) if last - first > 2 else np.inf
             )
@@ -127,8 +127,8 @@ def test_dynamic_programming_finds_the_optimal_segmentation() -> None:
             if b - a >= 3
         }
         least = min(tried, key=lambda cut: tried[cut])
-        assert tuple(best.starts[0]) == least
-        assert best.misfit[0] == pytest.approx(tried[least], rel=1e-6)
+        assert tuple(starts) == least
+        assert best == pytest.approx(tried[least], rel=1e-6)
 
 
 def test_intervals_have_nominal_coverage() -> None:
@@ -150,35 +150,10 @@ def test_intervals_have_nominal_coverage() -> None:
     assert np.all(held >= 0.89 * seeds)
 
 
-def test_a_boundary_reports_its_confidence() -> None:
-    sharp = piecewise_hockney.fit(
-        launches(SIZES, eager_and_rendezvous(SIZES), 0, noise=0.01), intervals=FEW
-    ).boundaries[0]
-    assert (sharp.after_bytes, sharp.until_bytes) == (8192, 16384)
-    assert (sharp.low_bytes, sharp.high_bytes, sharp.support) == (8192, 16384, 1.0)
-    faint = np.where(SIZES <= 2**20, 1e-6 + SIZES / 1e10, -1.5e-5 + SIZES / 8e9)
-    blurred = piecewise_hockney.fit(launches(SIZES, faint, 2, noise=0.06), intervals=FEW)
-    (boundary,) = blurred.boundaries
-    assert boundary.support is not None
-    assert boundary.support < 0.9
-    assert boundary.low_bytes is not None
-    assert boundary.high_bytes is not None
-    assert boundary.low_bytes <= 2**20 < boundary.high_bytes
-    assert boundary.high_bytes / boundary.low_bytes > 2
-
-
-def test_few_launches_have_no_interval_of_either_kind() -> None:
+def test_few_launches_have_no_interval() -> None:
     data = launches(SIZES, eager_and_rendezvous(SIZES), 0, count=5)
     fit = piecewise_hockney.fit(data)
     assert fit.pieces[0].alpha_s.method == "none"
-    assert (fit.boundaries[0].low_bytes, fit.boundaries[0].support) == (None, None)
-
-
-def test_normal_intervals_are_computed_per_piece() -> None:
-    data = launches(SIZES, eager_and_rendezvous(SIZES), 0)
-    fit = piecewise_hockney.fit(data, intervals=Intervals("normal"))
-    assert {p.estimate.method for p in fit.parameters} == {"normal interval"}
-    assert fit.boundaries[0].support is None
 
 
 @pytest.mark.parametrize(
@@ -201,7 +176,7 @@ def test_the_jumps_of_published_curves_become_boundaries(curve: str, jumps: list
 
 def test_pieces_fit_published_curves_that_one_line_cannot() -> None:
     data = orfeo("thin_socket_ucx")
-    one = piecewise_hockney.fit(data, most_pieces=1, intervals=NONE)
+    one = hockney.fit(data, "log", NONE)
     many = piecewise_hockney.fit(data, intervals=NONE)
     assert one.residuals.relative_rms > 0.4
     assert many.residuals.relative_rms < 0.06
@@ -229,8 +204,6 @@ def test_a_boundary_divides_at_its_midpoint() -> None:
     assert above == pytest.approx(2.4e-6 + middle / 1e10, rel=0.01)
 
 
-@pytest.mark.parametrize(("points", "fewest"), [(2, 3), (10, 2)])
-def test_too_few_points_are_refused(points: int, fewest: int) -> None:
-    data = sweep(list(SIZES[:points]), [1e-6] * points)
-    with pytest.raises(ValueError, match="three points|as many sizes"):
-        piecewise_hockney.fit(data, fewest_points=fewest)
+def test_too_few_points_are_refused() -> None:
+    with pytest.raises(ValueError, match="as many sizes"):
+        piecewise_hockney.fit(sweep(list(SIZES[:2]), [1e-6] * 2))

@@ -56,15 +56,13 @@ def test_the_published_latencies_are_recovered_from_noisy_launches(node: str) ->
     assert found == pytest.approx(latencies_s, abs=0.01e-6)
 
 
-@pytest.mark.parametrize(("method", "count"), [("bootstrap", 10), ("normal", 10), ("normal", 1)])
-def test_intervals_have_nominal_coverage(method: str, count: int) -> None:
-    """Of single runs too, by normal theory. The bootstrap's are on the wide side here."""
-    how = {"bootstrap": Intervals("bootstrap", resamples=200), "normal": Intervals("normal")}
+def test_intervals_have_nominal_coverage() -> None:
+    """They are on the wide side here."""
     times_s = 1e-5 + 2 * 0.34e-6 * RANKS[:12]
     held = wrong = 0
     for seed in range(200):
-        data = launches(RANKS[:12], times_s, seed, count=count, joint=False)
-        (piece,) = ring.fit(data, THIN[:1], how[method]).pieces
+        data = launches(RANKS[:12], times_s, seed, joint=False)
+        (piece,) = ring.fit(data, THIN[:1], Intervals(resamples=200)).pieces
         held += holds(piece.latency_s, 0.34e-6)
         wrong += holds(piece.latency_s, 0.6e-6)
     assert held >= 180

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections import Counter
 from itertools import product
-from math import isclose, sqrt
+from math import isclose
 from statistics import median
 
 import numpy as np
@@ -10,7 +10,6 @@ import pytest
 from haloscope.stats.estimates import (
     Estimate,
     _resampled_medians,
-    mean_interval,
     median_interval,
     median_range,
     outliers,
@@ -62,15 +61,6 @@ def test_few_launches_have_a_range_and_one_has_none() -> None:
     assert typical([1.0] * 6).method == "rank interval"
 
 
-def test_the_mean_uses_the_normal_interval_of_formula_9() -> None:
-    estimate = mean_interval([1.0, 2.0, 3.0])
-
-    assert estimate.value == 2.0
-    assert estimate.high == pytest.approx(2.0 + 1.959964 * 1.0 / sqrt(3), abs=1e-6)
-    assert estimate.low == pytest.approx(2.0 - 1.959964 * 1.0 / sqrt(3), abs=1e-6)
-    assert mean_interval([1.0]).low is None
-
-
 def test_samples_must_hold_finite_numbers() -> None:
     for sample in ([], [1.0, float("nan")], [float("inf")]):
         with pytest.raises(ValueError, match="sample"):
@@ -111,7 +101,6 @@ def test_outlier_launches_are_kept_and_named() -> None:
     assert estimate.n == 8
     assert estimate.times(10.0).outliers == (90.0,)
     assert estimate.rate(18.0).outliers == (2.0,)
-    assert mean_interval(sample).outliers == (9.0,)
     assert typical([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).outliers == ()
 
 

@@ -82,25 +82,20 @@ class BandwidthCurve:
 def describe(data: Sweep, intervals: Intervals | None = None) -> BandwidthCurve:
     """Describe a curve of one-way times by size. Size 0 is omitted: it has no bandwidth.
 
-    intervals: bootstrap over launches, or "none". Raise ValueError for "normal" intervals and for
-    fewer than three sizes above 0.
+    intervals: bootstrap over launches by default. Raise ValueError for fewer than three sizes above
+    0.
     """
     how = intervals or Intervals()
-    if how.method == "normal":
-        raise ValueError("a curve has bootstrap intervals or none")
     data = data.only([i for i, x in enumerate(data.x) if x > 0])
     if data.x.size < 3:
         raise ValueError("a bandwidth curve needs three sizes or more above 0")
     rates = data.x / data.centres_s
     found = _read(data.x, rates[None])[:, 0]
-    if how.method == "bootstrap":
-        drawn = _read(data.x, data.x / data.resampled(how.resamples, how.seed))
-        read = [
-            bootstrapped(float(value), own[~np.isnan(own)], data.launches, how.confidence)
-            for value, own in zip(found, drawn, strict=True)
-        ]
-    else:
-        read = [Estimate(float(value), None, None, data.launches, "none") for value in found]
+    drawn = _read(data.x, data.x / how.resampled(data))
+    read = [
+        bootstrapped(float(value), own[~np.isnan(own)], data.launches)
+        for value, own in zip(found, drawn, strict=True)
+    ]
     peak, peak_size, asymptote, ratio, half, fall = read
     spread = _tail_spread(data.x, rates)
     at_least = ratio.value if ratio.low is None else ratio.low

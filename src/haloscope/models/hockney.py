@@ -8,22 +8,21 @@ report, equations (10) and (11), whose section 2.C fits it in two of the ways be
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from math import exp, log
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from haloscope.models import intervals as intervals_of
-from haloscope.models.intervals import Intervals, bootstrapped, student
+from haloscope.models.intervals import Intervals, bootstrapped
 from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.sweep import Array, Sweep, fit_lines
 from haloscope.quantities import rate, seconds, size
-from haloscope.stats.estimates import Estimate, mean_interval
+from haloscope.stats.estimates import Estimate
 
-Method = Literal["least_squares", "log", "extrapolation", "two_points"]
+Method = Literal["least_squares", "log", "extrapolation"]
 
 SOURCES: dict[Method, str] = {
     "least_squares": "ORFEO report, equation (10), by least squares of time, as in its figure 2",
@@ -31,7 +30,6 @@ SOURCES: dict[Method, str] = {
         "ORFEO report, equation (10), by least squares of log time: all sizes have equal weight"
     ),
     "extrapolation": "ORFEO report, equation (13): means of the smallest and largest sizes",
-    "two_points": "PETSc on Summit, part II, section 3: smallest size, then the largest",
 }
 
 
@@ -116,21 +114,16 @@ def fit(
     method: "least_squares": of time; large messages dominate, and alpha may be negative. "log":
     least squares of log(model) - log(time), that is of relative errors, with equal weight for every
     size. "extrapolation": alpha is the mean time of the smallest sizes, B the mean of n / time of
-    the largest, both selected by `ends`; no fit. "two_points": alpha is the time of the smallest
-    size; the largest gives n / (time - alpha).
-
-    intervals: bootstrap over launches by default. "normal" is that of the regression for the first
-    two (log: of log alpha and log slope), and formula (9) over launches for the others.
+    the largest, both selected by `ends`; no fit.
 
     Raise ValueError for fewer than two sizes, or if sizes that the method needs are missing.
     """
-    how = intervals or Intervals()
     if data.x.size < 2:
         raise ValueError("a Hockney model needs two sizes or more")
     solve = (
         partial(_extrapolation, ends or Ends()) if method == "extrapolation" else _SOLVERS[method]
     )
-    alpha, slope = _estimates(data, method, solve, how)
+    alpha, slope = _estimates(data, solve, intervals or Intervals())
     bandwidth = intervals_of.bandwidth(slope, data.x, data.centres_s)
     taken = _taken(data.x, ends or Ends()) if method == "extrapolation" else None
     return Hockney(
@@ -170,7 +163,7 @@ def _log(sizes: Array, times_s: Array) -> _Solved:
         left = logs - _centred(np.log1p(grown))
         step = np.sum(left * change, axis=1) / np.sum(change**2, axis=1)
         u = np.clip(u + np.clip(step, -0.5, 0.5), low, high)
-        if np.max(np.abs(step)) < 1e-12:
+        if np.max(np.abs(step), initial=0.0) < 1e-12:
             break
     k = np.exp(u)
     alpha = np.exp(np.mean(np.log(times_s) - np.log1p(k[:, None] * sizes), axis=1))
@@ -211,17 +204,11 @@ def _words(sizes: tuple[float, float] | None) -> str:
     return f"{size(sizes[0])} to {size(sizes[1])}" if sizes else ""
 
 
-def _two_points(sizes: Array, times_s: Array) -> _Solved:
-    alpha = times_s[:, 0]
-    return _Solved(alpha, (times_s[:, -1] - alpha) / sizes[-1])
-
-
 _Solver = Callable[[Array, Array], _Solved]
 
 _SOLVERS: dict[Method, _Solver] = {
     "least_squares": _least_squares,
     "log": _log,
-    "two_points": _two_points,
 }
 
 
@@ -232,69 +219,12 @@ def _between(sizes: Array, ends: tuple[float, float]) -> npt.NDArray[np.bool_]:
     return chosen
 
 
-def _estimates(
-    data: Sweep, method: Method, solve: _Solver, how: Intervals
-) -> tuple[Estimate, Estimate]:
-    solved = solve(data.x, data.centres_s[None])
-    alpha, slope = float(solved.alpha[0]), float(solved.slope[0])
-    if how.method == "none":
-        return _bare(alpha, data), _bare(slope, data)
-    if how.method == "bootstrap":
-        draws = solve(data.x, data.resampled(how.resamples, how.seed))
-        return (
-            bootstrapped(alpha, draws.alpha, data.launches, how.confidence),
-            bootstrapped(slope, draws.slope, data.launches, how.confidence),
-        )
-    if method == "least_squares":
-        return _line_normal(data, how.confidence)
-    if method == "log":
-        return _log_normal(data, alpha, slope, how.confidence)
-    each = solve(data.x, data.each_s)
+def _estimates(data: Sweep, solve: _Solver, how: Intervals) -> tuple[Estimate, Estimate]:
+    solved, draws = solve(data.x, data.centres_s[None]), solve(data.x, how.resampled(data))
     return (
-        _around(alpha, mean_interval(list(each.alpha), how.confidence)),
-        _around(slope, mean_interval(list(each.slope), how.confidence)),
+        bootstrapped(float(solved.alpha[0]), draws.alpha, data.launches),
+        bootstrapped(float(solved.slope[0]), draws.slope, data.launches),
     )
-
-
-def _line_normal(data: Sweep, confidence: float) -> tuple[Estimate, Estimate]:
-    line = fit_lines(data.x, data.centres_s[None])
-    freedom, n = data.x.size - 2, data.launches
-    return (
-        student(float(line.intercept[0]), float(line.intercept_error[0]), freedom, n, confidence),
-        student(float(line.slope[0]), float(line.slope_error[0]), freedom, n, confidence),
-    )
-
-
-def _around(value: float, mean: Estimate) -> Estimate:
-    """Return the fitted value with the half width of the mean of fits to single launches."""
-    if mean.high is None:
-        return replace(mean, value=value)
-    half = mean.high - mean.value
-    return replace(mean, value=value, low=value - half, high=value + half)
-
-
-def _log_normal(
-    data: Sweep, alpha: float, slope: float, confidence: float
-) -> tuple[Estimate, Estimate]:
-    """Return normal theory of log alpha and log slope: the log model linearised at the fit."""
-    freedom = data.x.size - 2
-    if freedom < 1:
-        return _bare(alpha, data), _bare(slope, data)
-    predicted = alpha + slope * data.x
-    jacobian = np.stack([alpha / predicted, slope * data.x / predicted], axis=1)
-    variance = float(np.sum(np.log(data.centres_s / predicted) ** 2)) / freedom
-    errors = np.sqrt(variance * np.diag(np.linalg.inv(jacobian.T @ jacobian)))
-
-    def widened(value: float, error: float) -> Estimate:
-        about_log = student(log(value), error, freedom, data.launches, confidence)
-        low, high = (None if end is None else exp(end) for end in (about_log.low, about_log.high))
-        return replace(about_log, value=value, low=low, high=high)
-
-    return widened(alpha, errors[0]), widened(slope, errors[1])
-
-
-def _bare(value: float, data: Sweep) -> Estimate:
-    return Estimate(value, None, None, data.launches, "none")
 
 
 def _sense(data: Sweep, method: Method, alpha: Estimate, bandwidth: Estimate) -> Sequence[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intervals of fitted parameters: the bootstrap over launches, and normal theory."""
+"""Intervals of fitted parameters: the bootstrap over launches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from haloscope.models.sweep import Array
+from haloscope.models.sweep import Array, Sweep
 from haloscope.stats import FEWEST_FOR_INTERVAL
 from haloscope.stats.estimates import Estimate, factor
 
@@ -21,20 +21,27 @@ class Intervals:
 
     method: "bootstrap": launches are drawn with replacement and the model is fitted again. The
     interval shows how the fit varies between sets of launches, not how well the model fits. It is
-    refused with fewer than 6 launches. "normal": normal theory, as used by papers: of the
-    regression, from its residuals about the line (treated as noise); for means over launches,
-    formula (9) of Celoria's ORFEO report. "none": values only.
+    refused with fewer than 6 launches. "none": values only.
 
     resamples, seed: of the bootstrap; equal seeds give equal intervals.
     """
 
-    method: Literal["bootstrap", "normal", "none"] = "bootstrap"
-    confidence: float = 0.95
+    method: Literal["bootstrap", "none"] = "bootstrap"
     resamples: int = 2000
     seed: int = 0
 
+    def resampled(self, data: Sweep) -> Array:
+        """Return a sweep's centres for drawn launches; no rows if there are no intervals."""
+        drawn = self.method == "bootstrap" and data.launches >= FEWEST_FOR_INTERVAL
+        return data.resampled(self.resamples if drawn else 0, self.seed)
 
-def bootstrapped(value: float, draws: Array, launches: int, confidence: float) -> Estimate:
+
+CONFIDENCE = 0.95
+
+
+def bootstrapped(
+    value: float, draws: Array, launches: int, confidence: float = CONFIDENCE
+) -> Estimate:
     """Return a fitted value with the expanded percentile interval of its draws, shape (resamples,).
 
     The plain percentile interval of n launches is too narrow: its variance has n instead of n - 1
@@ -50,14 +57,6 @@ def bootstrapped(value: float, draws: Array, launches: int, confidence: float) -
     low = float(ordered[int(tail * (draws.size - 1))])
     high = float(ordered[draws.size - 1 - int(tail * (draws.size - 1))])
     return Estimate(value, low, high, launches, "bootstrap interval", confidence)
-
-
-def student(value: float, error: float, freedom: int, launches: int, confidence: float) -> Estimate:
-    """Return value +- t error, Student's t with `freedom` degrees; no interval without any."""
-    if freedom < 1:
-        return Estimate(value, None, None, launches, "none")
-    half = factor(confidence, freedom) * error
-    return Estimate(value, value - half, value + half, launches, "normal interval", confidence)
 
 
 RESOLUTION = 1e-3

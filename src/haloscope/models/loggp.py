@@ -97,7 +97,6 @@ class LogGP:
     latency_s: L, in the network. send_overhead_s, receive_overhead_s: o_s and o_r, processor time.
     gap_s: g, minimum time between two messages. gap_s_per_byte: G, the same per byte of a long
     message. residuals: of half the round trip, predicted as o_s + L + (s - 1) G + o_r.
-    gap_residuals: of the time between messages of a burst, predicted as g + (s - 1) G.
     """
 
     latency_s: Estimate
@@ -107,7 +106,6 @@ class LogGP:
     gap_s_per_byte: Estimate
     valid: tuple[float, float]
     residuals: Residuals
-    gap_residuals: Residuals
     warnings: tuple[str, ...]
 
     name = "LogGP"
@@ -126,39 +124,31 @@ class LogGP:
         return fixed + _beyond_first(np.asarray(x, dtype=np.float64)) * self.gap_s_per_byte.value
 
 
-def fit(
-    data: Measurements, intervals: Intervals | None = None, *, small_bytes: float = SMALL_BYTES
-) -> LogGP:
+def fit(data: Measurements, intervals: Intervals | None = None) -> LogGP:
     """Fit L, o_s, o_r, g, and G.
 
     g and G: line through the gaps by size, least squares of relative errors. o_s, o_r: mean over
-    sizes up to small_bytes (or the smallest size). L: what remains of half the round trip at these
+    sizes up to SMALL_BYTES (or the smallest size). L: what remains of half the round trip at these
     sizes. One set of parameters describes one protocol: pass the sizes of one, as determined by
     piecewise_hockney. Launches enter by their median.
 
-    intervals: bootstrap over launches, or "none"; no paper here uses normal theory for LogGP.
-
-    Raise ValueError if a delay was shorter than the gap, which then hides the overhead, and for
-    "normal" intervals.
+    intervals: bootstrap over launches by default. Raise ValueError if a delay was shorter than the
+    gap, which then hides the overhead.
     """
     how = intervals or Intervals()
-    if how.method == "normal":
-        raise ValueError("LogGP has bootstrap intervals or none")
     derived = data.derived_s
     centre = np.median(derived, axis=1)
-    small = max(1, int(np.sum(data.sizes_bytes <= small_bytes)))
+    small = max(1, int(np.sum(data.sizes_bytes <= SMALL_BYTES)))
     _check_delays(data, centre[1], small)
     values = _solve(data.sizes_bytes, centre[:, None, :], small)[:, 0]
-    if how.method == "bootstrap":
-        generator = np.random.default_rng(how.seed)
-        drawn = generator.integers(0, data.launches, size=(how.resamples, data.launches))
-        draws = _solve(data.sizes_bytes, np.median(derived[:, drawn], axis=2), small)
-        estimates = [
-            bootstrapped(float(value), draw, data.launches, how.confidence)
-            for value, draw in zip(values, draws, strict=True)
-        ]
-    else:
-        estimates = [Estimate(float(v), None, None, data.launches, "none") for v in values]
+    generator = np.random.default_rng(how.seed)
+    resamples = how.resamples if how.method == "bootstrap" else 0
+    drawn = generator.integers(0, data.launches, size=(resamples, data.launches))
+    draws = _solve(data.sizes_bytes, np.median(derived[:, drawn], axis=2), small)
+    estimates = [
+        bootstrapped(float(value), draw, data.launches)
+        for value, draw in zip(values, draws, strict=True)
+    ]
     return _fitted(data, centre, estimates)
 
 
@@ -199,7 +189,6 @@ def _fitted(data: Measurements, centre: Array, estimates: list[Estimate]) -> Log
         per_byte,
         (float(data.sizes_bytes[0]), float(data.sizes_bytes[-1])),
         Residuals(data.sizes_bytes, centre[0], one_way),
-        Residuals(data.sizes_bytes, centre[1], gap.value + beyond * per_byte.value),
         tuple(_sense(latency, send, receive, gap)),
     )
 

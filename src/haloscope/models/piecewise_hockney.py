@@ -32,16 +32,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from haloscope.models.intervals import RESOLUTION, Intervals, bandwidth, bootstrapped, student
+from haloscope.models.intervals import RESOLUTION, Intervals, bandwidth, bootstrapped
 from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.sweep import Array, Line, Sweep, fit_lines
 from haloscope.quantities import seconds, size
-from haloscope.stats import FEWEST_FOR_INTERVAL
 from haloscope.stats.estimates import Estimate
-
-Indices = npt.NDArray[np.int64]
-
-BOUNDARY_RESAMPLES = 400
 
 
 @dataclass(frozen=True)
@@ -72,16 +67,11 @@ class Piece:
 class Boundary:
     """The end of a piece: above `after_bytes`, at or below `until_bytes`.
 
-    Both are measured sizes, neighbours in the sweep. low_bytes, high_bytes: range of the boundary
-    in 95 % of bootstrap samples of launches (2.5 and 97.5 % percentiles); None without samples.
-    support: share of samples with a boundary between exactly these two sizes; None likewise.
+    Both are measured sizes, neighbours in the sweep.
     """
 
     after_bytes: float
     until_bytes: float
-    low_bytes: float | None
-    high_bytes: float | None
-    support: float | None
 
     @property
     def middle_bytes(self) -> float:
@@ -123,157 +113,113 @@ class PiecewiseHockney:
         return np.choose(number, lines)
 
 
-def fit(
-    data: Sweep, *, most_pieces: int = 8, fewest_points: int = 3, intervals: Intervals | None = None
-) -> PiecewiseHockney:
+MOST_PIECES = 8
+FEWEST_POINTS = 3
+"""FEWEST_POINTS are the sizes of a piece at least: two points fit any line, and would explain every
+outlier.
+"""
+
+
+def fit(data: Sweep, *, intervals: Intervals | None = None) -> PiecewiseHockney:
     """Determine the pieces of one-way times by size.
 
-    most_pieces: limit of the search. fewest_points: sizes per piece, at least 3: two points fit any
-    line and would explain every outlier. intervals: bootstrap over launches for the parameters
-    (with fixed boundaries) and for the boundaries (with a fixed number of pieces). "normal" is each
-    piece's regression; boundaries then have no interval.
-
-    Raise ValueError for fewer sizes than one piece needs.
+    intervals: bootstrap over launches, with fixed boundaries. Raise ValueError for fewer sizes than
+    one piece needs.
     """
     how = intervals or Intervals()
-    if fewest_points < 3:
-        raise ValueError("a piece needs three points or more")
-    if data.x.size < fewest_points:
-        raise ValueError(f"pieces of {fewest_points} points need as many sizes")
+    if data.x.size < FEWEST_POINTS:
+        raise ValueError(f"pieces of {FEWEST_POINTS} points need as many sizes")
     centres = data.centres_s
-    most = min(most_pieces, data.x.size // fewest_points)
-    cuts = _cuts(_misfits(data.x, centres[None], fewest_points), most)
-    starts = cuts[_number_of_pieces(cuts, data.x.size) - 1].starts[0]
+    most = min(MOST_PIECES, data.x.size // FEWEST_POINTS)
+    starts = _starts(_cuts(_misfits(data.x, centres), most), data.x.size)
     owns = [slice(a, b) for a, b in zip(starts, [*starts[1:], data.x.size], strict=True)]
-    drawn = how.method == "bootstrap" and data.launches >= FEWEST_FOR_INTERVAL
-    draws = data.resampled(how.resamples, how.seed) if drawn else None
-    pieces = tuple(_piece(data, own, draws, how) for own in owns)
+    draws = how.resampled(data)
+    pieces = tuple(_piece(data, own, draws) for own in owns)
     lines = [piece.predict(data.x[own]) for piece, own in zip(pieces, owns, strict=True)]
     return PiecewiseHockney(
         pieces,
-        _boundaries(data, starts, fewest_points, draws),
+        tuple(Boundary(float(data.x[i - 1]), float(data.x[i])) for i in starts[1:]),
         (float(data.x[0]), float(data.x[-1])),
         Residuals(data.x, centres, np.concatenate(lines)),
         tuple(_sense(pieces)),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Cut:
-    """The best division into so many pieces: (rows,) misfit and (rows, pieces) first indices."""
-
-    misfit: Array
-    starts: Indices
+_Cut = tuple[float, list[int]]
+"""The misfit of the best division into so many pieces, and their first indices."""
 
 
-def _misfits(sizes: Array, times_s: Array, fewest: int) -> Array:
-    """Return (rows, first, last): the relative misfit of one line through points first..last.
+def _misfits(sizes: Array, times_s: Array) -> Array:
+    """Return (first, last): the relative misfit of one line through points first..last.
 
-    Infinite for fewer than `fewest` points. Sums about the means are updated from one last point to
-    the next (Welford), for all first points at once.
+    Infinite for too few points. Sums about the means are updated from one last point to the next
+    (Welford), for all first points at once.
     """
-    rows, points = times_s.shape
-    result = np.full((rows, points, points), np.inf)
-    total, mean_x, mean_y, xx, xy, yy = np.zeros((6, rows, points))
-    for last in range(points):
-        own = np.s_[:, : last + 1]
-        y = times_s[:, last, None]
+    points = sizes.size
+    result = np.full((points, points), np.inf)
+    total, mean_x, mean_y, xx, xy, yy = np.zeros((6, points))
+    for last, (x, y) in enumerate(zip(sizes, times_s, strict=True)):
+        own = slice(last + 1)
         weight = 1.0 / y**2
         total[own] += weight
-        dx, dy = sizes[last] - mean_x[own], y - mean_y[own]
+        dx, dy = x - mean_x[own], y - mean_y[own]
         mean_x[own] += weight / total[own] * dx
         mean_y[own] += weight / total[own] * dy
-        xx[own] += weight * dx * (sizes[last] - mean_x[own])
+        xx[own] += weight * dx * (x - mean_x[own])
         xy[own] += weight * dx * (y - mean_y[own])
         yy[own] += weight * dy * (y - mean_y[own])
-        long_enough = np.s_[:, : max(0, last + 2 - fewest)]
+        long_enough = slice(max(0, last + 2 - FEWEST_POINTS))
         slope = np.maximum(xy[long_enough] / xx[long_enough], 0.0)
         left = yy[long_enough] - slope * xy[long_enough]
-        result[:, : left.shape[1], last] = np.maximum(left, 0.0)
+        result[: left.size, last] = np.maximum(left, 0.0)
     return result
 
 
 def _cuts(misfit: Array, most: int) -> list[_Cut]:
-    """Return the best division into 1, 2, ... `most` pieces, exactly, for each row."""
-    rows, points, _ = misfit.shape
-    best = misfit[:, 0, :]
-    lasts: list[Indices] = []
-    cuts = [_Cut(best[:, -1], np.zeros((rows, 1), dtype=np.int64))]
-    for pieces in range(2, most + 1):
-        through = best[:, :-1, None] + misfit[:, 1:, :]
-        first = np.argmin(through, axis=1)
-        best = np.take_along_axis(through, first[:, None, :], axis=1)[:, 0, :]
+    """Return the best division into 1, 2, ... `most` pieces, exactly."""
+    best, every = misfit[0], np.arange(len(misfit))
+    lasts: list[npt.NDArray[np.int64]] = []
+    cuts: list[_Cut] = [(float(best[-1]), [0])]
+    for _ in range(2, most + 1):
+        through = best[:-1, None] + misfit[1:]
+        first = np.argmin(through, axis=0)
+        best = through[first, every]
         lasts.append(first + 1)
-        starts = np.zeros((rows, pieces), dtype=np.int64)
-        end = np.full(rows, points - 1)
-        for piece in range(pieces - 1, 0, -1):
-            starts[:, piece] = lasts[piece - 1][np.arange(rows), end]
-            end = starts[:, piece] - 1
-        cuts.append(_Cut(best[:, -1], starts))
+        starts, end = [0], len(misfit) - 1
+        for last in reversed(lasts):
+            starts.insert(1, int(last[end]))
+            end = starts[1] - 1
+        cuts.append((float(best[-1]), starts))
     return cuts
 
 
-def _number_of_pieces(cuts: Sequence[_Cut], points: int) -> int:
-    """Return the K with the smallest criterion (see the module docstring), for the first row."""
-    criteria = []
-    for pieces, cut in enumerate(cuts, start=1):
-        mean_square = max(
-            float(cut.misfit[0]) / points, RESOLUTION**2
-        )  # a smaller decrease does not justify another piece
-        parameters = 2 * pieces + 1 + 3 * (pieces - 1)
-        criteria.append(points * np.log(mean_square) + np.log(points) * parameters)
-    return int(np.argmin(criteria)) + 1
+def _starts(cuts: Sequence[_Cut], points: int) -> list[int]:
+    """Return the first indices of the division with the smallest criterion (module docstring)."""
+
+    def criterion(cut: _Cut) -> float:
+        misfit, starts = cut
+        # a smaller decrease does not justify another piece
+        mean_square = max(misfit / points, RESOLUTION**2)
+        parameters = 2 * len(starts) + 1 + 3 * (len(starts) - 1)
+        return float(points * np.log(mean_square) + np.log(points) * parameters)
+
+    return min(cuts, key=criterion)[1]
 
 
 def _lines(sizes: Array, times_s: Array) -> Line:
     return fit_lines(sizes, times_s, 1.0 / times_s**2, falling=False)
 
 
-def _piece(data: Sweep, own: slice, draws: Array | None, how: Intervals) -> Piece:
-    sizes = data.x[own]
-    line = _lines(sizes, data.centres_s[None, own])
-    alpha, slope = float(line.intercept[0]), float(line.slope[0])
-    n, confidence = data.launches, how.confidence
-    if draws is not None:
-        drawn = _lines(sizes, draws[:, own])
-        alpha_s = bootstrapped(alpha, drawn.intercept, n, confidence)
-        slope_s = bootstrapped(slope, drawn.slope, n, confidence)
-    elif how.method == "normal":
-        freedom = sizes.size - 2
-        alpha_s = student(alpha, float(line.intercept_error[0]), freedom, n, confidence)
-        slope_s = student(slope, float(line.slope_error[0]), freedom, n, confidence)
-    else:
-        alpha_s = Estimate(alpha, None, None, n, "none")
-        slope_s = Estimate(slope, None, None, n, "none")
+def _piece(data: Sweep, own: slice, draws: Array) -> Piece:
+    sizes, n = data.x[own], data.launches
+    line, drawn = _lines(sizes, data.centres_s[None, own]), _lines(sizes, draws[:, own])
+    slope_s = bootstrapped(float(line.slope[0]), drawn.slope, n)
     return Piece(
-        float(sizes[0]), float(sizes[-1]), alpha_s, bandwidth(slope_s, sizes, data.centres_s[own])
+        float(sizes[0]),
+        float(sizes[-1]),
+        bootstrapped(float(line.intercept[0]), drawn.intercept, n),
+        bandwidth(slope_s, sizes, data.centres_s[own]),
     )
-
-
-def _boundaries(
-    data: Sweep, starts: Indices, fewest: int, draws: Array | None
-) -> tuple[Boundary, ...]:
-    """Return the boundaries before starts[1:], with their positions in samples of launches."""
-    if draws is None:
-        return tuple(
-            Boundary(float(data.x[i - 1]), float(data.x[i]), None, None, None) for i in starts[1:]
-        )
-    some = draws[:BOUNDARY_RESAMPLES]
-    drawn = _cuts(_misfits(data.x, some, fewest), len(starts))[-1].starts
-    found = []
-    for piece, i in enumerate(starts[1:], start=1):
-        ordered = np.sort(drawn[:, piece])
-        tail = int(0.025 * len(some))
-        found.append(
-            Boundary(
-                float(data.x[i - 1]),
-                float(data.x[i]),
-                float(data.x[ordered[tail] - 1]),
-                float(data.x[ordered[len(some) - 1 - tail]]),
-                float(np.mean(np.any(drawn == i, axis=1))),
-            )
-        )
-    return tuple(found)
 
 
 def _sense(pieces: Sequence[Piece]) -> list[str]:

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from haloscope.models.intervals import Intervals, bootstrapped, student
+from haloscope.models.intervals import Intervals, bootstrapped
 from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.sweep import Array, Sweep, fit_lines
 from haloscope.quantities import seconds
@@ -96,8 +96,7 @@ def fit(data: Sweep, levels: Sequence[RingLevel], intervals: Intervals | None = 
 
     data: a sweep over ranks; every number of ranks has its own launches (joint=False). levels: in
     order, not overlapping. Points outside all of them are not fitted. intervals: bootstrap over
-    launches by default; "normal" treats the scatter about the lines as noise, the only way if each
-    number of ranks was run once, as in the report.
+    launches by default.
 
     Raise ValueError for overlapping levels, or if none has two points.
     """
@@ -138,21 +137,12 @@ def _predict(levels: Sequence[RingLevel], pieces: Sequence[RingPiece], ranks: Ar
 
 
 def _piece(data: Sweep, level: RingLevel, how: Intervals) -> RingPiece:
-    line = fit_lines(data.x, data.centres_s[None])
+    line, drawn = (
+        fit_lines(data.x, times_s) for times_s in (data.centres_s[None], how.resampled(data))
+    )
     intercept = round(float(line.intercept[0]), 12) + 0.0  # simulated times differ by rounding
-    slope = float(line.slope[0])
-    n, confidence = data.launches, how.confidence
-    if how.method == "bootstrap":
-        drawn = fit_lines(data.x, data.resampled(how.resamples, how.seed))
-        intercept_s = bootstrapped(intercept, drawn.intercept, n, confidence)
-        slope_s = bootstrapped(slope, drawn.slope, n, confidence)
-    elif how.method == "normal":
-        freedom = data.x.size - 2
-        intercept_s = student(intercept, float(line.intercept_error[0]), freedom, n, confidence)
-        slope_s = student(slope, float(line.slope_error[0]), freedom, n, confidence)
-    else:
-        intercept_s = Estimate(intercept, None, None, n, "none")
-        slope_s = Estimate(slope, None, None, n, "none")
+    intercept_s = bootstrapped(intercept, drawn.intercept, data.launches)
+    slope_s = bootstrapped(float(line.slope[0]), drawn.slope, data.launches)
     return RingPiece(level, intercept_s, slope_s.times(0.5))
 
 

@@ -368,7 +368,7 @@ def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Ne
         for _ in range(how.resamples if launches > 1 else 0)
     ])  # fmt: skip
     estimates = [
-        bootstrapped(float(value), drawn[:, i] if drawn.size else drawn, launches, how.confidence)
+        bootstrapped(float(value), drawn[:, i] if drawn.size else drawn, launches)
         for i, value in enumerate(values)
     ]
     misfit = float(np.sqrt(np.mean((1 - terms @ values / centre) ** 2)))

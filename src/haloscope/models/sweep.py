@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +24,7 @@ class Sweep:
     x: (points,): message sizes in bytes, or ranks; finite, >= 0, increasing. times_s: a (launches,)
     array per point, seconds > 0, one number per launch. joint: True if launch k is the same launch
     at every point (a ping-pong that sweeps its sizes), so that its points vary together; False if
-    each point has its own launches (a ring), whose numbers may differ. centre: representative of a
-    point's launches: their median, or their mean if a paper's fit used means.
+    each point has its own launches (a ring), whose numbers may differ.
 
     Raise ValueError for invalid data.
     """
@@ -34,7 +32,6 @@ class Sweep:
     x: Array
     times_s: tuple[Array, ...]
     joint: bool = True
-    centre: Literal["median", "mean"] = "median"
 
     def __post_init__(self) -> None:
         """Validate the data."""
@@ -57,15 +54,8 @@ class Sweep:
 
     @property
     def centres_s(self) -> Array:
-        """(points,): the median or mean over launches of every point."""
-        return np.array([self._reduce(sample) for sample in self.times_s])
-
-    @property
-    def each_s(self) -> Array:
-        """Return (launches, points) of a joint sweep. Raise ValueError for others."""
-        if not self.joint:
-            raise ValueError("the points of this sweep do not share their launches")
-        return np.stack(self.times_s, axis=1)
+        """(points,): the median over launches of every point."""
+        return np.array([np.median(sample) for sample in self.times_s])
 
     def resampled(self, resamples: int, seed: int) -> Array:
         """Return (resamples, points): centres of launches drawn with replacement; deterministic by
@@ -79,17 +69,13 @@ class Sweep:
         for point, sample in enumerate(self.times_s):
             if drawn is None or not self.joint:
                 drawn = generator.integers(0, sample.size, size=(resamples, sample.size))
-            centres[:, point] = self._reduce(sample[drawn])
+            centres[:, point] = np.median(sample[drawn], axis=-1)
         return centres
 
     def only(self, points: Sequence[int]) -> Sweep:
         """Return the points with these indices, which must increase."""
         kept = tuple(self.times_s[i] for i in points)
-        return Sweep(self.x[list(points)], kept, self.joint, self.centre)
-
-    def _reduce(self, samples: Array) -> Array:
-        reduce = np.median if self.centre == "median" else np.mean
-        return np.asarray(reduce(samples, axis=-1), dtype=np.float64)
+        return Sweep(self.x[list(points)], kept, self.joint)
 
 
 def sweep(
@@ -97,27 +83,21 @@ def sweep(
     times_s: Sequence[float] | Sequence[Sequence[float]],
     *,
     joint: bool = True,
-    centre: Literal["median", "mean"] = "median",
 ) -> Sweep:
     """Return a Sweep from plain numbers: a sample of launches per point, or one time per point."""
     samples = tuple(np.atleast_1d(np.asarray(one, dtype=np.float64)) for one in times_s)
-    return Sweep(np.asarray(x, dtype=np.float64), samples, joint, centre)
+    return Sweep(np.asarray(x, dtype=np.float64), samples, joint)
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
     """y = intercept + slope x, for each row of the fitted data.
 
-    intercept, slope: (rows,). misfit: (rows,), weighted sum of squares of the residuals.
-    intercept_error, slope_error: (rows,) standard errors, with the noise from the misfit and points
-    - 2 degrees of freedom; nan for two points.
+    intercept, slope: (rows,).
     """
 
     intercept: Array
     slope: Array
-    misfit: Array
-    intercept_error: Array
-    slope_error: Array
 
 
 def fit_lines(x: Array, y: Array, weights: Array | None = None, *, falling: bool = True) -> Line:
@@ -137,14 +117,4 @@ def fit_lines(x: Array, y: Array, weights: Array | None = None, *, falling: bool
     slope = (weight * dx * dy).sum(axis=1) / spread
     if not falling:
         slope = np.maximum(slope, 0.0)
-    intercept = height[:, 0] - slope * middle[:, 0]
-    misfit = (weight * (dy - slope[:, None] * dx) ** 2).sum(axis=1)
-    freedom = x.size - 2
-    variance = misfit / freedom if freedom else np.full_like(misfit, np.nan)
-    return Line(
-        intercept,
-        slope,
-        misfit,
-        np.sqrt(variance * (1.0 / total[:, 0] + middle[:, 0] ** 2 / spread)),
-        np.sqrt(variance / spread),
-    )
+    return Line(height[:, 0] - slope * middle[:, 0], slope)

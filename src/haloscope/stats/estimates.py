@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import comb, exp, inf, log, sqrt
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, stdev
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,7 @@ class Estimate:
 
     value: the estimate, in the unit of its sample. low, high: ends of the interval or range; None
     without one. n: number of launches. method: the meaning of low and high: "rank interval",
-    "bootstrap interval", "normal interval", "interval over launches" (of a percentile per launch),
+    "bootstrap interval", "interval over launches" (of a percentile per launch),
     "interval over allocations" (of a batch system, with launches nested in them), "range" (minimum
     and maximum, without a confidence), "pooled" (of all repetitions as one sample, without an
     interval), or "none". confidence: attained confidence, 0..1; None for "range" and "none".
@@ -165,21 +165,6 @@ def typical(samples: Sequence[float]) -> Estimate:
     """Return the median with its rank interval, or with the range if there are too few launches."""
     estimate = median_interval(samples)
     return estimate if estimate.method != "none" else median_range(samples)
-
-
-def mean_interval(samples: Sequence[float], confidence: float = 0.95) -> Estimate:
-    """Return the arithmetic mean with the normal interval: mean +- c S / sqrt(n), S^2 over n - 1.
-
-    Formula (9) of Celoria's ORFEO report, there with c = 1.96 (95 %). One launch has no interval.
-    """
-    array = finite(samples)
-    n, mean = int(array.size), float(array.mean())
-    if n == 1:
-        return Estimate(mean, None, None, n, "none")
-    c = NormalDist().inv_cdf(0.5 + confidence / 2)
-    half = c * float(array.std(ddof=1)) / sqrt(n)
-    low, high = mean - half, mean + half
-    return Estimate(mean, low, high, n, "normal interval", confidence, outliers(samples))
 
 
 def ratio_of_medians(
