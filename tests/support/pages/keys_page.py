@@ -34,17 +34,16 @@ def _toml(value: object) -> str:
 def rows(
     model: type[BaseModel],
     without: Collection[str] = (),
-    kind: Callable[[FieldInfo], str] = lambda _: "",
+    kind: Callable[[FieldInfo], str] | None = None,
 ) -> Iterator[str]:
-    """A row a key: its name, what it may be, what it is where it is left out.
-
-    kind: what a key takes, where its description does not say so.
-    """
+    """A row a key: its name, its type (with kind), its description, and its default."""
     for name, field in model.model_fields.items():
         if name not in without:
-            description = ": ".join(filter(None, (kind(field), field.description)))
-            yield f"| `{name}` | {description.replace('|', chr(92) + '|')} | {default_of(field)} |"
+            description = (field.description or "").replace("|", r"\|")
+            types = [kind(field)] if kind else []
+            yield f"| {' | '.join((f'`{name}`', *types, description, default_of(field)))} |"
 
 
 HEAD = ("| key | description | default |", "|---|---|---|")
+HEAD_WITH_TYPES = ("| key | type | description | default |", "|---|---|---|---|")
 """HEAD is the head of such a table."""

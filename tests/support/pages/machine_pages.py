@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from keys_page import HEAD, rows
+from keys_page import HEAD, HEAD_WITH_TYPES, rows
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -140,18 +141,21 @@ max_minutes = 720
 """
 
 
+VALUES = {"bool": "true or false", "float": "number", "int": "integer"}
+"""VALUES are the types of keys that take one value; all others are texts."""
+
+
 def kind(field: FieldInfo) -> str:
-    """What a key of a cluster file takes: a quantity, a table, several of them."""
+    """What a key of a cluster file takes: a quantity, a table, several of them, or a value."""
     models = [*_models(field.annotation)]
-    if field.description and field.description.startswith("[["):
-        return ""
+    several = "tuple" in str(field.annotation) or "dict" in str(field.annotation)
     if Quantity in models:
         return "quantity"
-    if not models:
-        return ""
-    return (
-        "tables" if "tuple" in str(field.annotation) or "dict" in str(field.annotation) else "table"
-    )
+    if models:
+        return "tables" if several else "table"
+    values = str(field.annotation)
+    found = (word for name, word in VALUES.items() if re.search(rf"\b{name}\b", values))
+    return "list" if several else next(found, "text")
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -161,17 +165,17 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models(part)
 
 
-def tables(those: Tables) -> Iterator[str]:
-    """A section a table: what it is, and its keys."""
+def tables(those: Tables, *, typed: bool) -> Iterator[str]:
+    """A section a table: what it is, and its keys, with their types."""
     for title, model in those:
         description = " ".join((model.__doc__ or "").split())
-        yield from ("", f"## {title}", "", description, "", *HEAD)
-        yield from rows(model, NAMED_BY_FILE.get(model, ()), kind)
+        yield from ("", f"## {title}", "", description, "", *(HEAD_WITH_TYPES if typed else HEAD))
+        yield from rows(model, NAMED_BY_FILE.get(model, ()), kind if typed else None)
 
 
 def clusters_page() -> str:
     """The whole page of cluster files."""
-    lines = [ABOUT_CLUSTERS.rstrip(), *tables(CLUSTERS), "", "## Units", ""]
+    lines = [ABOUT_CLUSTERS.rstrip(), *tables(CLUSTERS, typed=True), "", "## Units", ""]
     lines += ["| key suffix | unit | smallest value | largest value |", "|---|---|---|---|"]
     lines += [
         f"| `_{end}` | {unit} | {least:g} | {most:g} |"
@@ -182,7 +186,7 @@ def clusters_page() -> str:
 
 def sites_page() -> str:
     """The whole page of site files."""
-    lines = [ABOUT_SITES.rstrip(), *tables(SITES), "", "## Options of jobs", ""]
+    lines = [ABOUT_SITES.rstrip(), *tables(SITES, typed=False), "", "## Options of jobs", ""]
     lines += [
         "The table lists the option that passes each key to the batch system. Keys "
         "marked `refused` are not allowed in the site files of that batch system.",
