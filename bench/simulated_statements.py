@@ -117,11 +117,13 @@ def failing(one: Scored) -> str:
     """A wrong statement: how many of its comparisons hold, and the first that fails."""
     assert one.simulated is not None
     held, all_ = one.simulated.holds, one.simulated.holds + one.simulated.fails
-    first = "".join(
-        f" The first failing comparison gives {example}." for example in one.simulated.examples[:1]
-    )
-    own = one.statement
-    return f'- "{own.says}" ({own.place}): {held} of {all_} comparisons hold.{first}'
+    example = next(iter(one.simulated.examples), "")
+    holds = f"{held} of {all_} comparisons hold."
+    if example and all_ == 1:
+        holds = f"the only comparison, {example}, fails."
+    elif example:
+        holds += f" The first that fails is {example}."
+    return f'- "{one.statement.says}" ({one.statement.place}): {holds}'
 
 
 def summary(several: int) -> list[str]:

@@ -182,7 +182,7 @@ def bench_sum(peer: Path, rounds: int, test: str) -> list[str]:
     )
     title = [f"## sf_{test}: sums at the receiver, 2 ranks", ""]
     most = [
-        f"{median(faster(alone, theirs, size)):.3g} x for {size} bytes "
+        f"{median(faster(alone, theirs, size)):.3g}x for {size} bytes "
         f"({microseconds(alone, size)} us)"
         for size in SIZES
     ]

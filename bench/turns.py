@@ -13,6 +13,7 @@ import platform
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -96,6 +97,7 @@ def processor() -> str:
     return f"{name} (family {said['cpu family']}, model {said['model']})"
 
 
+WIDTH = 150
 NOTES = "## Notes"  # the section of a page that is written by hand
 
 
@@ -162,9 +164,20 @@ def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -
     return write_lines(name, [*head, *body])
 
 
+def wrapped(line: str) -> str:
+    """A line of a page, in several where it is long; tables and commands are not broken."""
+    if len(line) <= WIDTH or line.startswith(("|", "#", "Command")):
+        return line
+    indent = "  " if line.startswith("- ") else ""
+    return textwrap.fill(
+        line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def write_lines(name: str, lines: Sequence[str]) -> Path:
     """Write docs/bench/NAME.md; its section of notes, which is written by hand, stays."""
-    text = "\n".join([*lines, "", *_sections(name).get(NOTES, [])]).rstrip("\n")
+    long = "\n".join([*lines, "", *_sections(name).get(NOTES, [])]).rstrip("\n")
+    text = "\n".join(map(wrapped, long.split("\n")))
     page = ROOT / "docs" / "bench" / f"{name}.md"
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(re.sub(r"\n{3,}", "\n\n", text) + "\n", encoding="utf-8")
