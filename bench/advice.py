@@ -67,9 +67,8 @@ KEPT_ON_LAB = (
     "",
     "- jacobi3d size=64x192x24 topology=2x2x1 sweeps=8, 4 tasks, 2 nodes, 50mbit, load 12.5: "
     "haloscope advised the default layout because the intervals of 6 launches overlapped. Round "
-    "robin was faster, so the regret was 54.2% (7.2% to 236.4%). In the table above, measured at "
-    "load 1.8 and "
-    "compared round by round, round robin is both advised and the best layout.",
+    "robin was faster, so the regret was 54.2% (7.2% to 236.4%). In the later measurement (load "
+    "1.8, compared round by round), round robin is both the advised and the best layout.",
     "- poisson_cg n=1024 variant=textbook iterations=20, 2 tasks, 2 nodes, 20mbit, on another "
     "machine (Intel Xeon, 2 cores, load 5 to 14, commit 9f517182): haloscope advised one node "
     "because the intervals of 6 launches overlapped. Two nodes were faster, so the regret was "
