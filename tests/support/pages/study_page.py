@@ -33,14 +33,14 @@ run are the product of its axes. `python tests/support/pages/study_page.py` gene
 `src/haloscope/study/schema.py` and `kinds.py`.
 """
 MODELS: tuple[tuple[str, type[BaseModel], str], ...] = (
-    ("The study", Study, "Keys at the top of the file."),
-    ("`[[runs]]`", Run, "One kernel and its axes."),
-    ("`layout`", LayoutAxes, "Placement of the ranks and threads of a run."),
+    ("The study", Study, "The following keys are at the top of the file."),
+    ("`[[runs]]`", Run, "Each of these tables describes one kernel and its axes."),
+    ("`layout`", LayoutAxes, "These keys set the placement of the ranks and threads of a run."),
     (
         "`[[tables]]` and `[[figures]]`",
         TableElement,
-        "Tables and figures of the report, in their order in the file. If there are none, the "
-        "report contains every kind that applies.",
+        "The report contains these tables and figures, in their order in the file. If the file "
+        "lists none, the report contains every kind that applies.",
     ),
 )
 
