@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The heat equation on a rod, split over ranks: an example of a program that is not haloscope's.
+// The heat equation on a rod, split over ranks: an example of an external program.
 // usage: mpirun ... heat1d POINTS STEPS        (docs/programs.md)
 #include <mpi.h>
 
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: heat1d POINTS STEPS\n"), MPI_Finalize(), 2;
   const long points = std::atol(argv[1]), steps = std::atol(argv[2]);
 
-  // A cosine keeps its shape, and loses the same share of its height in every step.
+  // A cosine keeps its shape and loses the same share of its amplitude in every step.
   const long first = points * rank / ranks, last = points * (rank + 1) / ranks, own = last - first;
   const double wave = std::acos(-1.0) / static_cast<double>(points), rate = 0.25;
   const auto cosine = [&](long i) { return std::cos(wave * (static_cast<double>(i) + 0.5)); };
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
 
   const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
   const int right = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
-  double seconds[2] = {0.0, 0.0};  // of exchanging, of computing
+  double seconds[2] = {0.0, 0.0};  // exchange, compute
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   for (long step = 0; step < steps; ++step) {
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
                  MPI_STATUS_IGNORE);
     MPI_Sendrecv(&u[u.size() - 2], 1, MPI_DOUBLE, right, 0, &u[0], 1, MPI_DOUBLE, left, 0,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (left == MPI_PROC_NULL) u[0] = u[1];  // nothing flows out of the ends
+    if (left == MPI_PROC_NULL) u[0] = u[1];  // no heat flows through the ends
     if (right == MPI_PROC_NULL) u.back() = u[u.size() - 2];
     const double b = MPI_Wtime();
     for (size_t i = 1; i + 1 < u.size(); ++i)
