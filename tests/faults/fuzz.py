@@ -185,7 +185,7 @@ def records(lines: list[Any], folder: Path) -> None:
     text = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
     whole = (folder / "records.jsonl").read_text() + text
     (folder / "records.jsonl").write_text(whole, errors="replace")
-    document = compose(open_folder(folder))
+    document = compose(folder)
     for case in open_folder(folder).cases:
         for record in case.launches:
             times = [*record.times_s, *(time for one in record.points for time in one["times_s"])]

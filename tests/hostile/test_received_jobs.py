@@ -13,12 +13,13 @@ from noted import shows
 
 from haloscope.cli import main
 from haloscope.errors import UserError
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder
 from haloscope.run.jobs import job_notes, submission
 from haloscope.sites import file as site_file
 from haloscope.sites import script
 from haloscope.sites.schedulers import schedulers, slurm
 from haloscope.sites.schedulers.scheduler import JobAsked
+from haloscope.study.plan import SavedPlan
 
 SITE = """
 source = "a friend"

@@ -21,7 +21,7 @@ from hostile_words import CANARY, TOKEN, WORDS, token
 from recorded import bad, poisson, write_folder
 from watch import Outcome, obey, obeyed_by_a_terminal, state
 
-from haloscope.records.folder import SavedPlan
+from haloscope.study.plan import SavedPlan
 
 PRECIOUS = ("thesis.tex", "records.jsonl", "report.html", "evil.tex")
 """Names of somebody's own files, above and beside the folder that was received."""

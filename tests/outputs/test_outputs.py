@@ -668,11 +668,9 @@ def test_compare_does_not_suggest_more_launches_of_imported_cases(
 def test_imported_cases_cannot_be_launched_again(tmp_path: Path) -> None:
     """Neither a case of one launch nor a launch that failed."""
     imported(tmp_path, "osu", printed.OSU_LATENCY_5)
-    theirs = compose(open_folder(tmp_path / "imported"))
+    theirs = compose(tmp_path / "imported")
     ours = compose(
-        open_folder(
-            write_folder(tmp_path / "ours", [pingpong(), bad(poisson(64), "failed", "killed")])
-        )
+        write_folder(tmp_path / "ours", [pingpong(), bad(poisson(64), "failed", "killed")])
     )
 
     def remedies(report: Document) -> set[str]:

@@ -14,11 +14,12 @@ from haloscope.analysis.validation.predictions import Errors
 from haloscope.errors import UserError
 from haloscope.layout import Layout
 from haloscope.predict.local_validation import PREDICTED, STUDY, predictions, validate
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder
 from haloscope.records.log import append
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case
 from haloscope.study.file import load
+from haloscope.study.plan import SavedPlan
 
 SIMULATED: dict[str, Any] = {"clock": "simulated", "runner": "simgrid"}
 

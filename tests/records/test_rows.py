@@ -18,9 +18,10 @@ import haloscope
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.layout import Layout
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder
 from haloscope.records.rows import rows
 from haloscope.study.case import Case
+from haloscope.study.plan import SavedPlan
 from programs import USED, swept
 
 TIMES = [0.1 + 0.2, 1 / 3, 2.5e-7]

@@ -27,8 +27,8 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import FindingShape
 from haloscope.quantities import SECONDS
 from haloscope.records.log import read
+from haloscope.report.composing import compose
 from haloscope.report.document import Document
-from haloscope.report.writing import composed
 from haloscope.topics import figures, tables
 from haloscope.topics.common.figure import Bars, Figure, Lines
 from haloscope.topics.common.table import Column, Table
@@ -122,7 +122,7 @@ def _report(any_study: AnyStudy, raws: list[Raw]) -> Document:
         study = _study(any_study.tables, any_study.figures)
         path = write_folder(Path(folder), raws, study)
         assert len(read(path / "records.jsonl")) == len(raws)  # none is left out as no record
-        return composed(path)
+        return compose(path)
 
 
 TIMES_ENOUGH = 1e-3

@@ -19,11 +19,10 @@ from haloscope.analysis.dossier import Dossier, open_folder
 from haloscope.errors import UserError
 from haloscope.findings.caveats import Caveat
 from haloscope.layout import Layout
-from haloscope.records.folder import SavedPlan
-from haloscope.report import writing
 from haloscope.report.composing import compose
 from haloscope.report.document import Document
 from haloscope.study.case import Case
+from haloscope.study.plan import SavedPlan
 from haloscope.topics import tables
 
 STUDY = """
@@ -35,7 +34,7 @@ kernel = "poisson_cg"
 
 
 def document(folder: Path) -> Document:
-    return compose(open_folder(folder))
+    return compose(folder)
 
 
 def test_marks_of_key_figures_are_explained_with_them(tmp_path: Path) -> None:
@@ -326,8 +325,8 @@ def test_a_composed_report_keeps_no_case_in_memory(
         cases.extend(map(weakref.ref, dossier.cases))
         return dossier
 
-    monkeypatch.setattr(writing, "open_folder", opened)
-    document = writing.composed(write_folder(tmp_path, quick()))
+    monkeypatch.setattr("haloscope.report.composing.open_folder", opened)
+    document = compose(write_folder(tmp_path, quick()))
 
     gc.collect()
     assert document.tables

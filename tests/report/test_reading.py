@@ -11,6 +11,7 @@ from noted import noted
 from recorded import Raw, pingpong, poisson, quick, write_folder
 
 from haloscope.report import writing
+from haloscope.report.composing import compose
 from haloscope.report.document import NOTES, Document
 from haloscope.report.draw.apart import apart, print_zoom
 from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Lines, Mark
@@ -32,13 +33,13 @@ def scaling(most: int) -> list[Raw]:
 
 
 def written(folder: Path, most: int) -> Document:
-    document = writing.composed(write_folder(folder, scaling(most), STUDY))
+    document = compose(write_folder(folder, scaling(most), STUDY))
     writing.write(document, folder)
     return document
 
 
 def test_at_most_three_notes_are_below_a_table_and_none_is_lost(tmp_path: Path) -> None:
-    report = writing.composed(write_folder(tmp_path, quick()))
+    report = compose(write_folder(tmp_path, quick()))
 
     items: list[Table | Figure] = [*report.tables, *report.figures]
     assert max(len(item.notes) for item in items) > NOTES
@@ -90,7 +91,7 @@ def test_figures_omitted_for_the_same_reason_share_a_line(tmp_path: Path) -> Non
     ]
     figures = "".join(f"[[figures]]\nkind = 'exchange'\ntitle = '{title}'\n" for title in "AB")
     folder = write_folder(tmp_path, raws, f"{STUDY.partition('[[tables]]')[0]}{figures}")
-    document = writing.composed(folder)
+    document = compose(folder)
     writing.write(document, folder)
 
     (line,) = document.not_drawn
@@ -175,7 +176,7 @@ def test_without_a_test_there_is_no_p_value(tmp_path: Path) -> None:
         ]
         study = STUDY.split("[[figures]]")[0].replace('"scaling"', '"exchange"')
         folder = write_folder(tmp_path / str(number), raws, study)
-        (table,) = (t for t in writing.composed(folder).tables if t.id == "exchange")
+        (table,) = (t for t in compose(folder).tables if t.id == "exchange")
         return [row[4].text for row in table.rows]
 
     assert p_values(2) == ["", "–"]
@@ -184,7 +185,7 @@ def test_without_a_test_there_is_no_p_value(tmp_path: Path) -> None:
 
 def test_a_sweep_over_sizes_has_no_step_time(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, [pingpong(launch=k) for k in range(2)], STUDY)
-    (table,) = (t for t in writing.composed(folder).tables if t.kind == "summary")
+    (table,) = (t for t in compose(folder).tables if t.kind == "summary")
 
     assert table.rows[0][2].text == "–"
     assert noted(table, "not per step")
@@ -220,7 +221,7 @@ def test_a_table_too_wide_for_paper_uses_a_smaller_font(tmp_path: Path) -> None:
             for raw in scaling(2)
         ]
         folder = write_folder(tmp_path / name, raws, STUDY.replace("scaling", "phases"))
-        writing.write(writing.composed(folder), folder)
+        writing.write(compose(folder), folder)
         html = (folder / "report.html").read_text(encoding="utf-8")
         marked.append('<table id="table-phases" style="--printed: 0.' in html)
         assert '<table id="table-phases"' in html and "table { zoom: var(--printed, 1)" in html

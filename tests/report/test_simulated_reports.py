@@ -25,10 +25,9 @@ from haloscope.papers import tables as papers
 from haloscope.quantities import within
 from haloscope.report import comparing
 from haloscope.report.compared import compare_cases
-from haloscope.report.composing import trusted
+from haloscope.report.composing import compose, trusted
 from haloscope.report.draw.json_document import GradeJson
 from haloscope.report.method import machine_facts, method
-from haloscope.report.writing import composed
 from haloscope.topics import findings
 from haloscope.topics.common.figure import Lines, of_launches
 from haloscope.topics.common.table import Cell
@@ -109,7 +108,7 @@ def test_a_validated_result_near_a_cache_size_has_a_caveat(
     n: int, near: bool, validated: str, tmp_path: Path
 ) -> None:
     """Four vectors of 256 x 256 points take what one core's L2 holds."""
-    report = composed(write_folder(tmp_path, [simulated(n, ranks) for ranks in (1, 2)]))
+    report = compose(write_folder(tmp_path, [simulated(n, ranks) for ranks in (1, 2)]))
 
     assert (report.trust_class, report.trust and report.trust.validated) == (validated, "yes")
     text = EXPLAINED[Caveat.NEAR_CACHE_SIZE].text
@@ -120,7 +119,7 @@ def test_the_mark_of_unvalidated_key_figures_is_explained(tmp_path: Path) -> Non
     solve = simulated(1024)
     sent = {**pingpong(), "clock": "simulated", "simulation": solve["simulation"]}
 
-    report = composed(write_folder(tmp_path, [solve, sent]))
+    report = compose(write_folder(tmp_path, [solve, sent]))
 
     used = {mark for one in report.key_figures for mark in re.findall(r"\[\d+\]", one.marks)}
     assert used and used <= {line.split()[0] for line in report.first_caveats}
@@ -131,7 +130,7 @@ def test_a_simulated_time_far_from_the_published_one_is_named(
     time_s: float, ratios: list[float], tmp_path: Path
 ) -> None:
     """Table 3.1 of the paper has 6.65 s."""
-    report = composed(write_folder(tmp_path, [{**simulated(1024), "times_s": [time_s]}]))
+    report = compose(write_folder(tmp_path, [{**simulated(1024), "times_s": [time_s]}]))
 
     far = [
         part.ratio.estimate.value
@@ -145,7 +144,7 @@ def test_a_simulated_time_far_from_the_published_one_is_named(
 
 def test_the_title_of_a_simulated_report_names_its_machine(tmp_path: Path) -> None:
     def title(name: str, raws: list[Raw]) -> str:
-        return composed(write_folder(tmp_path / name, raws)).title
+        return compose(write_folder(tmp_path / name, raws)).title
 
     assert title("a", [simulated(64)]) == "a, simulated on stampede2"
     assert title("b", [simulated(64), poisson(128)]) == "b"

@@ -115,7 +115,7 @@ LATE = {
     "commands/measuring/launched.py": "haloscope.report.draw.figures.panels",
     "commands/measuring/once.py": "haloscope.commands.measuring.one_case",
     "commands/measuring/one_case.py": "haloscope.commands.measuring.launched",
-    "commands/measuring/run.py": "haloscope.commands.conclusion",
+    "commands/measuring/run.py": "haloscope.report.writing",
     "host/machine.py": "psutil",
     "models/scaling_law.py": "scipy.optimize",
     "models/split_phase.py": "scipy.optimize",

@@ -9,7 +9,6 @@ import pytest
 
 from haloscope.cli import main
 from haloscope.errors import UserError
-from haloscope.records.folder import Via
 from haloscope.run.places import places
 from haloscope.run.places.batched import BatchPlace
 from haloscope.run.prepare.workbench import Workbench
@@ -19,6 +18,7 @@ from haloscope.sites.schedulers import srun_kinds
 from haloscope.sites.schedulers.asking import NoAnswerError
 from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.sites.schema import BatchSite, Partition
+from haloscope.study.plan import Via
 
 SINFO = """\
 short*|30:00|6|2|8|1|64000

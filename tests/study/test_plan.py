@@ -12,12 +12,12 @@ from fakes import FakeProgram
 
 from haloscope.errors import Problem
 from haloscope.host import machine
-from haloscope.records.folder import SavedPlan, plan_of
+from haloscope.records.folder import plan_of
 from haloscope.stats import Rule
-from haloscope.study.case import Value
+from haloscope.study.case import Case, Launch, Value
 from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.study.expansion import expand
-from haloscope.study.plan import Plan, schedule
+from haloscope.study.plan import Plan, SavedPlan
 from haloscope.study.program import Forecast
 from haloscope.study.schema import Study
 from haloscope.study.settings import settings_of
@@ -631,6 +631,10 @@ def test_a_plan_older_than_thread_binding_keeps_its_ids() -> None:
         del case["layout"]["thread_bind"]
 
     assert plan_of(json.dumps(saved).encode()) == plan
+
+
+def schedule(cases: Sequence[Case], seed: int) -> list[Launch]:
+    return SavedPlan("x", "x", seed, tuple(cases), (), {}, {}).launches()
 
 
 def test_the_schedule_shuffles_all_cases_in_each_round() -> None:

@@ -11,7 +11,6 @@ from recorded import poisson, write_folder
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
-from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
 from haloscope.report.composing import compose
 from haloscope.study import kinds
@@ -67,7 +66,7 @@ ASKED = '[[tables]]\nkind = "weather"\n[[figures]]\nkind = "weather"'
 def test_a_new_kind_needs_only_two_lines(tmp_path: Path, asked: str) -> None:
     folder = write_folder(tmp_path / "results", [poisson(64)], f"{STUDY}\n{asked}")
 
-    report = compose(open_folder(folder))
+    report = compose(folder)
 
     (section,) = (section for section in report.sections if section.id == "ring")
     assert [table.title for table in section.tables] == ["Weather"]

@@ -37,9 +37,9 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
 from haloscope.quantities import BYTES, BYTES_PER_SECOND, FLOPS, PERCENT, SECONDS
+from haloscope.report.composing import compose
 from haloscope.report.draw import markdown
 from haloscope.report.draw.figures.panels import draw_all
-from haloscope.report.writing import composed
 from haloscope.study import kinds
 from haloscope.topics import figures, tables
 from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lines, Mark, Surface
@@ -290,7 +290,7 @@ def table_data(kind: str, measured: Sequence[MeasuredCase]) -> Iterator[float]:
 
 
 def test_markdown_has_the_same_text(tmp_path: Path) -> None:
-    document = composed(write_folder(tmp_path, [*quick(), *RAWS["timeline"]]))
+    document = compose(write_folder(tmp_path, [*quick(), *RAWS["timeline"]]))
     path = markdown.write(document, draw_all(document.figures), tmp_path)
 
     text = path.read_text(encoding="utf-8").replace("\\", "")

@@ -19,7 +19,6 @@ from haloscope.analysis.dossier import open_folder
 from haloscope.errors import Problem, UserError
 from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count
-from haloscope.records.folder import Via
 from haloscope.run.campaign import campaign
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.campaign.resuming import resume
@@ -29,6 +28,7 @@ from haloscope.run.places.batched import BatchPlace
 from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.progress import Teller
 from haloscope.study.case import Value
+from haloscope.study.plan import Via
 from haloscope.study.values import LAUNCHES_LIMIT
 from haloscope.toolchains.simgrid import Pairs
 

@@ -7,15 +7,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from pathlib import Path
+from typing import TypedDict, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.analysis.dossier import Dossier, open_folder
+from haloscope.analysis.remembering import forget
 from haloscope.analysis.validation.trust import Trust, trust
 from haloscope.errors import nearest
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding
 from haloscope.quantities import count, listed
+from haloscope.report.document import Document
 from haloscope.report.method import machine_facts, method, provenance, toolchain_facts
 from haloscope.report.section import Section
 from haloscope.study import kinds
@@ -27,15 +31,14 @@ from haloscope.topics.common.notebook import left_out
 from haloscope.topics.common.table import Table
 from haloscope.topics.far_off import far_off
 
-if TYPE_CHECKING:
-    from haloscope.analysis.dossier import Dossier
-from haloscope.report.document import Document
-
 _Item = TypeVar("_Item", Table, Figure)
 
 
-def compose(dossier: Dossier) -> Document:
-    """Return the report of a result folder."""
+def compose(directory: Path) -> Document:
+    """Return the report of a result folder as data. Raise UserError for other folders and without
+    records.
+    """
+    dossier = open_folder(directory)
     context = Context(
         paper=dossier.paper,
         shelf=dossier.shelf,
@@ -54,7 +57,7 @@ def compose(dossier: Dossier) -> Document:
         *(("table", wish, bool(items)) for wish, items in made if dossier.tables),
         *(("figure", wish, bool(items)) for wish, items in every if dossier.figures),
     ]
-    return Document(
+    document = Document(
         title=_titled(dossier.question or dossier.title, _where(dossier.cases)),
         summary=_summary(dossier),
         findings=tuple(
@@ -90,6 +93,8 @@ def compose(dossier: Dossier) -> Document:
         imported=bool(dossier.records) and all(record.imported for record in dossier.records),
         **trusted(dossier.cases),
     )
+    forget()
+    return document
 
 
 class SimulatedTimes(TypedDict):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Write the report of a result folder in every format: draws what `document` contains.
 
-composed(directory) returns the report as data. write(document, directory) writes every format and
-returns the path of report.html. summary(document) returns the summary for rich to print.
+write(document, directory) writes every format and returns the path of report.html.
+conclude(directory, out) also composes the report, and prints its summary.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from rich.console import RenderableType
+from rich.console import Console
 
-from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.remembering import forget
 from haloscope.errors import Problem, UserError
 from haloscope.paths import write_whole
 from haloscope.records.folder import require_enclosed
@@ -31,15 +29,6 @@ FORMATS: Mapping[str, Writer] = {
     "tex": latex.write,
     "csv": csv_files.write,
 }
-
-
-def composed(directory: Path) -> Document:
-    """Return the report of a result folder as data. Raise UserError for other folders and without
-    records.
-    """
-    document = compose(open_folder(directory))
-    forget()
-    return document
 
 
 def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
@@ -75,12 +64,16 @@ def write_apart(document: Document, directory: Path) -> Path:
 
 def write_report(directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
     """Compose the report of a result folder and write it there; return the first format's path."""
-    return write(composed(directory), directory, formats)
+    return write(compose(directory), directory, formats)
 
 
-def summary(document: Document) -> RenderableType:
-    """Return findings and excluded cases for rich to print."""
-    return terminal.summary(document)
+def conclude(directory: Path, out: Console, *, to_write: bool = True) -> None:
+    """Print the summary of a result folder's report, and write the report if requested."""
+    document = compose(directory)
+    out.print(terminal.summary(document))
+    if to_write:
+        written = write(document, directory)
+        out.print(f"report: {written}", markup=False, soft_wrap=True)
 
 
 def _write_figures(drawings: Drawings, folder: Path) -> None:

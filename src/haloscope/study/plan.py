@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plan of a study: its cases in one place, and the order of their launches."""
+"""The plan of a study: its cases in one place, the order of their launches, and plan.json."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
+from typing import Any
 
 from haloscope.errors import Problem, no_such
 from haloscope.quantities import count
+from haloscope.stats import Rule
 from haloscope.study import file
 from haloscope.study.case import Case, Launch, Value
 from haloscope.study.checks.capacity import Site
@@ -88,15 +90,102 @@ def assignments(axes: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value
         yield dict(zip(axes, values, strict=True))
 
 
-def schedule(cases: Sequence[Case], seed: int) -> list[Launch]:
-    """Return every launch of every case, in rounds: each round is a shuffled pass over all cases.
+@dataclass(frozen=True)
+class Via:
+    """Where simulated cases are computed: in jobs of a site, with this number of nodes each."""
 
-    A slow drift of the machine then affects all cases alike. The first rounds depend only on the
-    cases and the seed, not on the number of rounds.
+    site: str
+    nodes: int
+
+
+@dataclass(frozen=True)
+class SavedPlan:
+    """plan.json: what is measured, with which programs, and on which machine.
+
+    name: of the study. sources: hash of halobench's sources for each toolchain. on: the place, as
+    named by --on. keep: folder of simulated cases' files, or None. via: the site whose jobs
+    simulate them, or None. machine: what must be identical for all records of a folder: host,
+    processor, cores, cluster file, and its state. libraries: likewise for each toolchain: version,
+    compiler, flags. Older plans contain less. changes: accepted differences when the folder was
+    continued. rule: stopping rule of a study with a precision. parting: if cases are compared until
+    no two of their intervals overlap, the launches of each between two checks; there is no rule
+    then. programs: of each external program: its file and hash, and version and hash of the
+    executable. allocations: number of allocations of a batch system that share the launches of each
+    case; None: determined by the jobs. together: whether cases on few nodes run in the jobs of
+    those on the most.
     """
-    chance = random.Random(seed)
-    launches = []
-    for number in range(max((case.launches for case in cases), default=0)):
-        shuffled = chance.sample(cases, len(cases))
-        launches += [Launch(case, number) for case in shuffled if number < case.launches]
-    return launches
+
+    name: str
+    study: str
+    seed: int
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...]
+    sources: Mapping[str, str]
+    machine: Mapping[str, Any]
+    on: str = "local"
+    keep: str | None = None
+    rule: Rule | None = None
+    libraries: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
+    via: Via | None = None
+    programs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    allocations: int | None = None
+    together: bool = False
+    parting: int | None = None
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether cases may have fewer launches than planned, depending on the first ones."""
+        return self.rule is not None or self.parting is not None
+
+    def launches(self) -> list[Launch]:
+        """Return every launch of every case, in rounds: each is a shuffled pass over all cases.
+
+        A slow drift of the machine then affects all cases alike. The first rounds depend only on
+        the cases and the seed, not on the number of rounds.
+        """
+        chance = random.Random(self.seed)
+        launches = []
+        for number in range(max((case.launches for case in self.cases), default=0)):
+            shuffled = chance.sample(self.cases, len(self.cases))
+            launches += [Launch(case, number) for case in shuffled if number < case.launches]
+        return launches
+
+    def with_launches(self, launches: int | None) -> SavedPlan:
+        """Return the plan with another number of launches of every case, if given."""
+        if launches is None:
+            return self
+        cases = tuple(replace(case, launches=launches) for case in self.cases)
+        return replace(self, cases=cases)
+
+    def in_allocations(self, number: int | None) -> SavedPlan:
+        """Return the plan with another number of allocations, if given."""
+        if number is None:
+            return self
+        cases = tuple(
+            replace(one, launches=one.launches * number // (self.allocations or 1))
+            if one.absent is None
+            else one
+            for one in self.cases
+        )
+        return replace(self, cases=cases, allocations=number)
+
+    def allocation_of(self, launch: Launch) -> int:
+        """Return the allocation of a launch, counted from 0."""
+        return launch.number * (self.allocations or 1) // launch.case.launches
+
+    def stopped(self, case: str, launches: int, why: str) -> SavedPlan:
+        """Return the plan with a case that needs no more launches."""
+        cases = tuple(
+            replace(one, launches=launches, stopped=why) if one.id == case else one
+            for one in self.cases
+        )
+        return replace(self, cases=cases)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plan.json; `order` is for people and reports, and follows from the rest."""
+        return {
+            **asdict(self),
+            "cases": [case.as_dict() for case in self.cases],
+            "order": [[launch.case.id, launch.number] for launch in self.launches()],
+        }

@@ -17,10 +17,10 @@ from laboratory import Run, Write
 from haloscope.advice import measuring
 from haloscope.commands.predictions import advise
 from haloscope.errors import Problem, UserError
-from haloscope.records.folder import Via
 from haloscope.records.log import read
 from haloscope.run.campaign.request import Request
 from haloscope.study.file import load
+from haloscope.study.plan import Via
 
 pytestmark = pytest.mark.usefixtures("simulator")
 

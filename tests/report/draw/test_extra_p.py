@@ -14,8 +14,8 @@ from statistics import median
 import pytest
 from recorded import Raw, poisson, write_folder
 
+from haloscope.report.composing import compose
 from haloscope.report.draw import csv_files
-from haloscope.report.writing import composed
 
 READER = (
     *("extrap==4.2.5", "pycubexr==2.1.1", "marshmallow==3.26.2", "tqdm==4.70.1"),
@@ -53,7 +53,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def written(folder: Path, raws: list[Raw]) -> Path:
     """The file of the only law of these records."""
     folder.mkdir()
-    csv_files.write(composed(write_folder(folder, raws, STUDY)), {}, folder)
+    csv_files.write(compose(write_folder(folder, raws, STUDY)), {}, folder)
     (path,) = folder.glob("tables/*.jsonl")
     return path
 

@@ -13,8 +13,8 @@ from recorded import poisson, quick, write_folder
 
 from haloscope.cli import main
 from haloscope.commands.reference import schema as schemas
+from haloscope.report.composing import compose
 from haloscope.report.draw import json_document
-from haloscope.report.writing import composed
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -38,7 +38,7 @@ def test_report_and_show_output_the_same_document(
 
 
 def test_the_document_has_every_finding_table_and_case(tmp_path: Path) -> None:
-    report = composed(write_folder(tmp_path, quick(3)))
+    report = compose(write_folder(tmp_path, quick(3)))
 
     document = json.loads(json_document.text(report))
 
@@ -77,7 +77,7 @@ def test_a_comparison_has_the_same_document_format(
 
 
 def test_the_document_validates_against_its_schema(tmp_path: Path) -> None:
-    report = composed(write_folder(tmp_path, quick(3)))
+    report = compose(write_folder(tmp_path, quick(3)))
     schema = Draft202012Validator(json.loads(schemas.text("report")))
 
     document = json.loads(json_document.text(report))

@@ -29,11 +29,13 @@ from recorded import (
 from rich.console import Console
 
 from haloscope.findings.caveats import Caveat
+from haloscope.report.composing import compose
 from haloscope.report.draw.figures.bars import WIDTH_IN
 from haloscope.report.draw.figures.palette import INK, SERIES, dark_style
 from haloscope.report.draw.html import together
 from haloscope.report.draw.latex import escape
-from haloscope.report.writing import composed, summary, write_report
+from haloscope.report.draw.terminal import summary
+from haloscope.report.writing import write_report
 
 AWKWARD = 'A & B <script>alert("1")</script> 100 % of $x_1$ {tilde~} \\ "quoted" # 雪'
 
@@ -154,7 +156,7 @@ def test_a_number_and_its_unit_stay_on_one_line() -> None:
 def test_omitted_items_are_on_the_page(folder: Path) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
 
-    missing = composed(folder).warnings[0]
+    missing = compose(folder).warnings[0]
     assert missing.caveats == (Caveat.INCOMPLETE,)
     assert [part.count for part in missing.parts] == [1, 1]
     assert shows(text, "1 of 6 launches", " ran out of time: ", "after 600 s")
@@ -222,7 +224,7 @@ def test_details_are_collapsed_and_the_page_is_well_formed(folder: Path) -> None
     page = (folder / "report.html").read_text(encoding="utf-8")
 
     assert page.count('"folded"') == 2  # the fits' predictions, seconds by phase
-    assert page.count('<details class="topic">') == len(composed(folder).sections)
+    assert page.count('<details class="topic">') == len(compose(folder).sections)
     assert "&lt;/d" not in page
     for element in ("div", "details", "summary", "table", "section"):
         assert page.count(f"<{element}") - page.count(f"</{element}>") == 0, element
@@ -316,7 +318,7 @@ def test_long_column_names_use_several_lines(tmp_path: Path) -> None:
 
 def test_the_terminal_summary_prints_the_findings(folder: Path) -> None:
     out = StringIO()
-    report = composed(folder)
+    report = compose(folder)
     Console(width=100, file=out).print(summary(report))
     lines = out.getvalue().splitlines()
 
@@ -364,7 +366,7 @@ def in_latex(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_table_and_figure_is_a_latex_file_with_a_label(in_latex: Path) -> None:
-    folder, document = in_latex, composed(in_latex)
+    folder, document = in_latex, compose(in_latex)
 
     floats = {f"table-{one.id}": f"tab:{one.id}" for one in document.tables}
     floats |= {f"figure-{one.id}": f"fig:{one.id}" for one in document.figures}

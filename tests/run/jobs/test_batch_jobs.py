@@ -25,12 +25,12 @@ from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.lab.cluster import RunningLab
 from haloscope.paths import cache_path
-from haloscope.records.folder import Via
 from haloscope.records.log import read
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.campaign.resuming import resume
 from haloscope.run.jobs import submission
 from haloscope.sites import file as site_file
+from haloscope.study.plan import Via
 
 pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]
 

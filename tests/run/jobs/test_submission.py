@@ -19,7 +19,7 @@ from haloscope.errors import UserError
 from haloscope.layout import Layout
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
-from haloscope.records.folder import ResultFolder, SavedPlan, Via
+from haloscope.records.folder import ResultFolder
 from haloscope.run.campaign import resuming
 from haloscope.run.jobs import driving, following, job_notes, submission
 from haloscope.run.jobs.driving import of_shape
@@ -36,6 +36,7 @@ from haloscope.stats import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
+from haloscope.study.plan import SavedPlan, Via
 from haloscope.study.schema import Study
 from programs import TOML, put
 

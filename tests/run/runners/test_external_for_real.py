@@ -23,16 +23,17 @@ from haloscope.paths import share
 from haloscope.programs import needs
 from haloscope.programs.file import ExternalProgram, load
 from haloscope.programs.trust import Trusted
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder
 from haloscope.records.log import append, read
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record
 from haloscope.report import writing
+from haloscope.report.composing import compose
 from haloscope.run.prepare.kernels import Kernels
 from haloscope.run.runners.local import LocalRunner
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
-from haloscope.study.plan import schedule
+from haloscope.study.plan import SavedPlan
 from haloscope.study.schema import Study
 from haloscope.toolchains import library
 from haloscope.toolchains.added import extras
@@ -89,7 +90,7 @@ def measured(
     saved = SavedPlan("theirs", study.title, 1, plan.cases, (), {}, identity)
     kept = ResultFolder(folder)
     kept.create('title = "theirs"\n[[runs]]\nkernel = "empty"\n', saved)
-    for record in runner.run(schedule(plan.cases, 1)):
+    for record in runner.run(saved.launches()):
         append(kept.records, record)
     found = read(kept.records)
     assert len(found) == sum(case.launches for case in plan.cases)
@@ -111,7 +112,7 @@ def test_the_example_runs_and_has_a_report(
         assert [phase["name"] for phase in record.phases] == ["exchange", "compute"]
         assert sum(phase["time_s"]["mean"] for phase in record.phases) <= record.times_s[0] * 1.01
         assert 0 <= record.result["error"] < 1e-9
-    page = writing.write(writing.composed(tmp_path), tmp_path).with_suffix(".md").read_text()
+    page = writing.write(compose(tmp_path), tmp_path).with_suffix(".md").read_text()
     assert "Time by phase, heat1d" in page
     assert "External programs (heat1d) measure" in page
 

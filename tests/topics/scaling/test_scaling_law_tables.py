@@ -11,8 +11,8 @@ from made import build, draw, panels, texts
 from noted import noted, shows
 from recorded import Raw, poisson, write_folder
 
+from haloscope.report.composing import compose
 from haloscope.report.draw import csv_files
-from haloscope.report.writing import composed
 
 
 def ladder(ranks: tuple[int, ...] = (1, 2, 4, 8, 16), launches: int = 6, n: int = 256) -> list[Raw]:
@@ -93,7 +93,7 @@ def test_points_are_exported_for_extra_p_one_launch_per_line(tmp_path: Path) -> 
     ):
         (folder := tmp_path / name).mkdir()
 
-        csv_files.write(composed(write_folder(folder, raws, study)), {}, folder)
+        csv_files.write(compose(write_folder(folder, raws, study)), {}, folder)
 
         text = (folder / "tables" / f"{name}.jsonl").read_text(encoding="utf-8")
         points = [json.loads(line) for line in text.splitlines()]
@@ -108,7 +108,7 @@ def test_each_law_has_an_extra_p_file_with_every_path_at_every_point(tmp_path: P
     raws = [*ladder(), *ladder((2, 4, 8, 16, 32), n=512)]
     study = 'title = "T"\n[[runs]]\nkernel = "poisson_cg"\n[[tables]]\nkind = "scaling_law"\n'
 
-    csv_files.write(composed(write_folder(tmp_path, raws, study)), {}, tmp_path)
+    csv_files.write(compose(write_folder(tmp_path, raws, study)), {}, tmp_path)
 
     for number, edge in ((1, 256), (2, 512)):
         text = (tmp_path / "tables" / f"scaling_law-{number}.jsonl").read_text(encoding="utf-8")

@@ -7,8 +7,9 @@ import argparse
 from pathlib import Path
 
 from haloscope.errors import printable
+from haloscope.report.composing import compose
 from haloscope.report.draw import json_document
-from haloscope.report.writing import composed, write_report
+from haloscope.report.writing import write_report
 
 _DESCRIPTION = """\
 Write a report to the result folder. Its files are report.html (a single file that needs no network
@@ -51,7 +52,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Write, and say where; or print the report as JSON."""
     if arguments.json:
-        print(json_document.text(composed(Path(arguments.directory))))
+        print(json_document.text(compose(Path(arguments.directory))))
         return 0
     print(printable(str(write_report(Path(arguments.directory), arguments.format))))
     return 0

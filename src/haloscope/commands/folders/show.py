@@ -7,7 +7,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from haloscope.analysis.dossier import open_folder
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.report.composing import compose
@@ -48,7 +47,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print findings and tables, or the requested ones."""
-    document = compose(open_folder(Path(arguments.directory)))
+    document = compose(Path(arguments.directory))
     if arguments.json:
         print(json_document.text(document))
         return 0

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from haloscope.analysis.dossier import open_folder
 from haloscope.clusters import file as cluster_file
-from haloscope.commands.conclusion import conclude
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, printable
 from haloscope.predict.calibration import SOURCE, calibrate, summary
+from haloscope.report import writing
 from haloscope.run.campaign import campaign
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.progress import Teller
@@ -92,5 +92,6 @@ def _measure(launches: int | None) -> tuple[Path, int]:
     started = start(Request("calibrate", launches=launches), tell).probed()
     tell.say(f"expected time: {started.expected()}")
     campaign.measure(started, tell)
-    code = conclude(started, Screen(), write=True)
-    return started.folder.path, code
+    out = Screen()
+    writing.conclude(started.folder.path, out)
+    return started.folder.path, started.print_failures(out)

@@ -34,9 +34,7 @@ def execute(arguments: argparse.Namespace) -> int:
         following.tidy(submission.of_folder(arguments.directory))
     for problem in job_notes.lacking(jobs.directory):
         out.print(str(problem), soft_wrap=True)
-    document = writing.composed(arguments.directory)
-    out.print(writing.summary(document))
-    out.print(f"report: {writing.write(document, arguments.directory)}", soft_wrap=True)
+    writing.conclude(arguments.directory, out)
     if left:
         missing = count(len(left), "launch", "launches")
         folder = in_a_shell(arguments.directory)

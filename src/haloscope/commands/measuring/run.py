@@ -19,7 +19,6 @@ from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count, size
-from haloscope.records.folder import Via
 from haloscope.run.campaign.campaign import Campaign, measure
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.campaign.resuming import resume
@@ -29,6 +28,7 @@ from haloscope.run.places.batched import BatchPlace
 from haloscope.run.progress import Teller, duration
 from haloscope.run.runners.simulation_costs import SimulationForecast
 from haloscope.study.known_iterations import executes
+from haloscope.study.plan import Via
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import DEVICES
 
@@ -132,9 +132,6 @@ def execute(arguments: argparse.Namespace) -> int:
     campaign = _campaign(arguments, tell)
     if places.site_of(campaign.place) is not None:
         return _by_jobs(arguments, campaign, tell)
-    # imported here because planning needs no libraries for fits and drawings
-    from haloscope.commands.conclusion import conclude
-
     campaign = campaign.probed()
     try:
         measure(campaign, tell)
@@ -142,7 +139,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if campaign.folder.plan.exists():
             tell.warn(f"\nTo continue: haloscope run --resume {in_a_shell(campaign.folder.path)}")
         raise
-    return conclude(campaign, Screen(), write=not arguments.no_report)
+    return _conclude(campaign, Screen(), arguments)
 
 
 def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) -> int:
@@ -168,10 +165,16 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
         tell.warn(f"\nThe jobs keep running. To show them: haloscope status {path}")
         tell.warn(f"To cancel them: haloscope cancel {path}")
         raise
-    from haloscope.commands.conclusion import conclude
-
     now = replace(campaign, plan=campaign.folder.load(), source=None)
-    return conclude(now, out, write=not arguments.no_report)
+    return _conclude(now, out, arguments)
+
+
+def _conclude(campaign: Campaign, out: Console, arguments: argparse.Namespace) -> int:
+    # imported here because planning needs no libraries for fits and drawings
+    from haloscope.report.writing import conclude
+
+    conclude(campaign.folder.path, out, to_write=not arguments.no_report)
+    return campaign.print_failures(out)
 
 
 def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:

@@ -21,13 +21,12 @@ from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.paths import dated_folder, write_whole
 from haloscope.quantities import count
-from haloscope.records.folder import Via
 from haloscope.run.places import places
 from haloscope.run.prepare import kernels
 from haloscope.run.progress import Teller
 from haloscope.sites.script import MOST_MINUTES
 from haloscope.study.case import Value
-from haloscope.study.plan import no_kernel
+from haloscope.study.plan import Via, no_kernel
 from haloscope.study.values import COUNT_LIMIT, LAUNCHES_LIMIT
 
 _DESCRIPTION = """\

@@ -11,10 +11,13 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
+from rich.console import Console
+
 from haloscope.errors import Problem, UserError
+from haloscope.paths import in_a_shell
 from haloscope.quantities import count
 from haloscope.records.attempts import Attempt, attempts, attempts_of
-from haloscope.records.folder import ResultFolder, SavedPlan, enclosed
+from haloscope.records.folder import ResultFolder, enclosed
 from haloscope.records.log import append
 from haloscope.run.campaign.stopping import Parting, Precision, Stopping
 from haloscope.run.doctor import Patient
@@ -26,6 +29,7 @@ from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.runners.simulation_costs import SimulationForecast
 from haloscope.run.time_left import TimeLeft
 from haloscope.study.case import Case, Launch
+from haloscope.study.plan import SavedPlan
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import Pairs
 
@@ -133,6 +137,15 @@ class Campaign:
             runner = here.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
             return runner if isinstance(runner, SimgridRunner) else None
         return None
+
+    def print_failures(self, out: Console) -> int:
+        """Print how to retry failed launches; return the exit code, which is 1 if there are any."""
+        bad, _ = self.launches_left()
+        if bad:
+            what = count(len(bad), "launch", "launches")
+            line = f"{what} failed; to retry: run --resume {in_a_shell(self.folder.path)}"
+            out.print(line, markup=False, soft_wrap=True)
+        return 1 if bad else 0
 
     def check_folder(self) -> None:
         """Raise UserError if another process wrote to the folder since this campaign was planned.

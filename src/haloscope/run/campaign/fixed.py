@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from haloscope.quantities import listed
-from haloscope.records.folder import SavedPlan
+from haloscope.study.plan import SavedPlan
 from haloscope.toolchains.build import Build
 
 _OF_A_LIBRARY = {

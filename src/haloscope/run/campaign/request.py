@@ -11,7 +11,7 @@ from typing import Any
 from haloscope.errors import Problem, UserError, dotted, nearest, out_of
 from haloscope.paths import dated_folder
 from haloscope.quantities import count
-from haloscope.records.folder import ResultFolder, SavedPlan, Via
+from haloscope.records.folder import ResultFolder
 from haloscope.run.campaign import fixed, preparing
 from haloscope.run.campaign.campaign import Campaign
 from haloscope.run.places import Place, places
@@ -25,7 +25,7 @@ from haloscope.study.checks import suited
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.file import Draft
-from haloscope.study.plan import Plan, nothing_runs
+from haloscope.study.plan import Plan, SavedPlan, Via, nothing_runs
 from haloscope.study.program import Program
 from haloscope.study.schema import Run, Study
 from haloscope.study.settings import SETTINGS

@@ -10,7 +10,7 @@ from pathlib import Path
 from haloscope.errors import Problem, UserError, nearest, no_such
 from haloscope.layout import CORES
 from haloscope.quantities import count, listed
-from haloscope.records.folder import ResultFolder, SavedPlan, changes
+from haloscope.records.folder import ResultFolder, changes
 from haloscope.run.campaign import fixed, preparing
 from haloscope.run.campaign.campaign import Campaign
 from haloscope.run.campaign.request import check_numbers
@@ -20,7 +20,7 @@ from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.progress import Teller
 from haloscope.study import file as study_file
 from haloscope.study.case import Case
-from haloscope.study.plan import no_kernel
+from haloscope.study.plan import SavedPlan, no_kernel
 from haloscope.study.program import Program
 
 _ANEW = "start a new folder: haloscope run STUDY --out DIR"

@@ -9,11 +9,12 @@ from datetime import datetime
 from statistics import median
 from typing import Any
 
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder
 from haloscope.records.log import whole
 from haloscope.run.time_left import TimeLeft
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.study.case import Case
+from haloscope.study.plan import SavedPlan
 
 _Launches = Mapping[int, Mapping[str, Any]]
 """The last record of each launch of a case, by its number, with the values needed here."""

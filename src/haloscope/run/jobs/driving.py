@@ -19,7 +19,7 @@ from haloscope.host.scratch import PREFIX
 from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count
 from haloscope.records.attempts import attempts
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder
 from haloscope.records.maker import now
 from haloscope.run.campaign.campaign import Campaign
 from haloscope.run.campaign.resuming import resume
@@ -28,6 +28,7 @@ from haloscope.run.places import hold, places
 from haloscope.run.progress import Teller
 from haloscope.sites.schedulers.scheduler import Scheduler, warning_s
 from haloscope.study.case import Launch
+from haloscope.study.plan import SavedPlan
 
 ALLOWANCE = 1.5
 """ALLOWANCE times the longest launch of a case is the expected maximum of another one."""

@@ -17,8 +17,9 @@ from haloscope.paths import write_whole
 from haloscope.records import strict_json
 from haloscope.records.attempts import attempts
 from haloscope.records.checked import invalid
-from haloscope.records.folder import ResultFolder, SavedPlan, require_enclosed
+from haloscope.records.folder import ResultFolder, require_enclosed
 from haloscope.study.case import Launch
+from haloscope.study.plan import SavedPlan
 
 HEARTBEAT = "heartbeat.json"
 _END_OF_LOG = 4096

@@ -20,7 +20,7 @@ from haloscope.programs.file import ExternalProgram
 from haloscope.programs.trust import named_again
 from haloscope.quantities import count
 from haloscope.records.attempts import attempts
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder
 from haloscope.run.campaign.campaign import Campaign, earlier_walls
 from haloscope.run.jobs.driving import ALLOWANCE, nodes_for, of_shape
 from haloscope.run.jobs.job_notes import FolderJobs, Submitted, checked, lacking
@@ -35,6 +35,7 @@ from haloscope.sites.schedulers.scheduler import CANCELLED, GONE, JobAsked, JobS
 from haloscope.sites.script import MOST_MINUTES, script
 from haloscope.stats.enough import ALLOCATIONS, most_in_one
 from haloscope.study.case import Launch
+from haloscope.study.plan import SavedPlan
 
 USUAL_MINUTES = 60
 """USUAL_MINUTES is a job's time limit if the duration of its launches is unknown."""

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from haloscope.clusters import file as cluster_file
 from haloscope.errors import Problem, UserError, nearest, out_of
-from haloscope.records.folder import Via
 from haloscope.run.places import Place
 from haloscope.run.places.batched import BatchPlace
 from haloscope.run.places.here import Here
@@ -16,6 +15,7 @@ from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.sites import file as site_file
 from haloscope.sites.file import LAB, LAB_UP
 from haloscope.study.checks.capacity import PlaceFacts
+from haloscope.study.plan import Via
 
 KINDS: tuple[type[Place], ...] = (Here, BatchPlace, SimulatedCluster)
 """Every kind of place; the first one that has a name is used."""
