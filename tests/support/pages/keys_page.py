@@ -44,6 +44,20 @@ def rows(
             yield f"| {' | '.join((f'`{name}`', *types, description, default_of(field)))} |"
 
 
+DETERMINERS = ("a", "an", "another", "each", "one", "the", "this")
+"""DETERMINERS are the first words of a description that needs no article."""
+
+
+def introduction(title: str, description: str) -> str:
+    """A sentence from the title of a table and a description: "`[node]` describes a node."."""
+    first, rest = description.split(" ", 1)
+    if first[1:].islower() or len(first) == 1:
+        first = first.lower()
+    article = "" if first in DETERMINERS else "the "
+    verb = "describe" if "` and `" in title else "describes"
+    return f"{title} {verb} {article}{first} {rest}"
+
+
 HEAD = ("| key | description | default |", "|---|---|---|")
 HEAD_WITH_TYPES = ("| key | type | description | default |", "|---|---|---|---|")
 """HEAD is the head of such a table."""

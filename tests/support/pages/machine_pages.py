@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, get_args
 
-from keys_page import HEAD, HEAD_WITH_TYPES, rows
+from keys_page import HEAD, HEAD_WITH_TYPES, introduction, rows
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -141,6 +142,8 @@ max_minutes = 720
 """
 
 
+TITLES = {"Quantities": "A quantity"}
+"""TITLES are the subjects of the introductions that are not the titles."""
 VALUES = {"bool": "true or false", "float": "number", "int": "integer"}
 """VALUES are the types of keys that take one value; all others are texts."""
 
@@ -168,8 +171,9 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 def tables(those: Tables, *, typed: bool) -> Iterator[str]:
     """A section a table: what it is, and its keys, with their types."""
     for title, model in those:
-        description = " ".join((model.__doc__ or "").split())
-        yield from ("", f"## {title}", "", description, "", *(HEAD_WITH_TYPES if typed else HEAD))
+        text = introduction(TITLES.get(title, title), " ".join((model.__doc__ or "").split()))
+        yield from ("", f"## {title}", "", *wrap(text, 100), "")
+        yield from HEAD_WITH_TYPES if typed else HEAD
         yield from rows(model, NAMED_BY_FILE.get(model, ()), kind if typed else None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keys_page import HEAD, rows
+from keys_page import HEAD, introduction, rows
 from pydantic import BaseModel
 
 from haloscope.programs.readings import (
@@ -215,7 +215,9 @@ def page() -> str:
     lines += [f"| `{{{name}}}` | {meaning} |" for name, meaning in BUILT_IN.items()]
     for title, model in TABLES:
         description = (model.__doc__ or "").strip().split(": ", 1)[-1]
-        lines += [f"\n### {title}\n", f"{description[0].upper()}{description[1:]}\n"]
+        at_the_top = description.replace("The keys at", "These keys are at")
+        text = introduction(title, description) if title.startswith("`") else at_the_top
+        lines += [f"\n### {title}\n", f"{text}\n"]
         lines += [*HEAD, *rows(model)]
     return "\n".join(lines) + "\n"
 

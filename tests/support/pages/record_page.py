@@ -16,6 +16,8 @@ from typing import (
     is_typeddict,
 )
 
+from keys_page import introduction
+
 from haloscope.keys import Key
 from haloscope.records import keys
 from haloscope.records.record import Record
@@ -103,9 +105,11 @@ def page() -> str:
     """The whole page."""
     lines = [START]
     for path, owner, by in objects(Record):
-        intro = f"## `{path}`\n\n{(owner.__doc__ or '').strip()}" if path else "## The record"
+        title = f"`{path}`" if path else "The record"
+        text = [introduction(title, (owner.__doc__ or "").strip()), ""] if path else []
         lines += [
-            f"{intro}\n",
+            f"## {title}\n",
+            *text,
             "| key | type | unit | written by | meaning | missing values |",
         ]
         lines.append("|---" * 6 + "|")
