@@ -66,11 +66,16 @@ build.of = lambda toolchain: build.Build(toolchain, FAKE_PROGRAMS, "5eed", "fake
 """A fake toolchain and a fake halobench, for a separate process."""
 
 
-def test_once_does_not_import_fitting_or_plotting(tmp_path: Path) -> None:
+def test_once_imports_only_the_modules_of_its_place(tmp_path: Path) -> None:
     modules = imported_by("once", "fake", "n=16", first=LABORATORY, folder=tmp_path)
 
     assert "haloscope.report.record_view" in modules
     assert not DRAWING & modules
+    assert not {"filelock", "importlib.metadata", "rich.progress", "ClusterShell"} & modules
+    files = {"clusters", "papers", "programs", "sites", "study", "records"}
+    assert not {f"haloscope.{room}.file" for room in files} & modules
+    assert not {f"haloscope.{room}.schema" for room in files - {"study"}} & modules
+    assert not {name for name in modules if name.startswith("haloscope.sites.schedulers")}
 
 
 def test_planning_does_not_import_fitting_or_plotting(tmp_path: Path) -> None:

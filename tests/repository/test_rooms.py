@@ -57,8 +57,8 @@ def test_common_modules_import_no_package(module: str) -> None:
     assert rooms_known_to(SOURCE / f"{module}.py") <= ANYONE
 
 
-BY_NAME = {"cli.py"}
-"""The file that imports modules by name: those of commands."""
+BY_NAME = {"cli.py", "run/places/places.py"}
+"""The files that import modules by name: those of commands, and those of kinds of places."""
 
 
 def test_modules_are_imported_by_name_where_a_list_has_them_alone() -> None:
@@ -123,13 +123,23 @@ LATE = {
     "report/record_view.py": "haloscope.analysis.grouping haloscope.analysis.validation.trust "
     "haloscope.findings.badge",
     "report/writing.py": "haloscope.report.draw.figures.panels",
-    "run/prepare/matrices.py": "numpy pymetis",
+    "run/places/here.py": "haloscope.clusters haloscope.clusters.schema",
+    "run/places/places.py": "haloscope.clusters haloscope.run.places.batched "
+    "haloscope.run.places.simulated haloscope.sites",
+    "run/prepare/kernels.py": "haloscope.programs",
+    "run/prepare/matrices.py": "filelock numpy pymetis",
     "run/prepare/matrix_market.py": "numpy scipy.io scipy.sparse",
+    "run/progress.py": "rich.progress",
+    "run/runners/local.py": "haloscope.clusters.simgrid.files haloscope.programs.output "
+    "haloscope.run.runners.external haloscope.sites.schedulers.schedulers "
+    "haloscope.sites.schedulers.slurm",
     "stats/allocations.py": "scipy.special",
     "stats/change_points.py": "ruptures",
     "stats/estimates.py": "scipy.special",
     "stats/two_samples.py": "scipy.stats",
-    "toolchains/build.py": "cmake ninja",
+    "study/known_iterations.py": "haloscope.papers",
+    "toolchains/build.py": "cmake filelock ninja",
+    "toolchains/library.py": "filelock",
 }
 """Imported by the functions that use it: what few command lines need and takes long to import."""
 

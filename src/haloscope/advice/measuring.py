@@ -99,7 +99,7 @@ def asked(
 ) -> Question:
     """Return the question for a place. Raise UserError if a site's file names no cluster file."""
     place = _simulated(on) if isinstance(on, BatchPlace) else on
-    by_jobs = places.site_of(on) is not None
+    by_jobs = on.jobs_at is not None
     over = None if within_minutes is None or by_jobs else time.monotonic() + 60 * within_minutes
     return Question(
         kernel,
@@ -222,7 +222,7 @@ def _in_turn(
     assert question.final is not None
     best = cheapest(_unlike([option for option, _ in found.values()]), goal, _FINALISTS)
     tried = [*dict.fromkeys([*(one.candidate for one in best), usual])]
-    here = places.site_of(question.final) is None
+    here = question.final.jobs_at is None
     if here and (len(tried) == 1 or question.over):
         return {}, []
     final = replace(question, place=question.final)
@@ -270,7 +270,7 @@ def _compared(
     """
     question.out.mkdir(parents=True, exist_ok=True)
     title = f"Advice: {name} of {question.kernel}, {count(tried[0].ranks, 'task')}"
-    by_jobs = places.site_of(question.place) is not None
+    by_jobs = question.place.jobs_at is not None
     timeout_s = None
     if by_jobs and question.minutes:
         timeout_s = 60 * question.minutes // (1 + len(tried) if until_parted else 1)

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from haloscope import toml
 from haloscope.clusters.checks.contradictions import contradictions
+from haloscope.clusters.names import ready as ready
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError, dotted, nearest
@@ -25,14 +26,6 @@ Location = tuple[int | str, ...]
 ELSEWHERE = (
     "for your own cluster file, give NAME for ./clusters/NAME.toml, or a path that ends in .toml"
 )
-
-
-def ready() -> dict[str, Path]:
-    """Return the cluster files by name: built-in ones, and those in ./clusters, which take
-    precedence.
-    """
-    folders = (share("clusters"), Path("clusters"))
-    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 
 
 def of_the_user(name: str) -> str:

@@ -21,7 +21,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.layout import Layout
 from haloscope.outputs.printed import Output, PrintedRun, SizeRow, slug
 from haloscope.records import kernels
-from haloscope.records.log import SCHEMA
+from haloscope.records.record import SCHEMA
 from haloscope.study.case import Value, identity
 
 _MODES = {

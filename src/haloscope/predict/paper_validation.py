@@ -28,7 +28,8 @@ from haloscope.predict.unpredicted import Unpredicted
 from haloscope.run.places.places import place
 from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.prepare.workbench import Workbench
-from haloscope.run.progress import RunView, Teller
+from haloscope.run.progress import Teller
+from haloscope.run.run_view import RunView
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import SIMGRID

@@ -20,7 +20,7 @@ from pydantic_core import from_json
 
 from haloscope.records import checked, strict_json
 from haloscope.records.packed import Packing
-from haloscope.records.record import Record, key_names
+from haloscope.records.record import SCHEMA, Record, key_names
 
 _Known = dict[str, tuple[bytes, int, Any]]
 """By the names of nested keys: a value's bytes, its number of keys, and the value."""
@@ -193,9 +193,6 @@ def case_of(line: bytes) -> str:
 
 
 _CASE = re.compile(rb'"case": ?"([0-9a-f]*)"')
-
-
-SCHEMA = 1
 
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from haloscope.records.log import SCHEMA
+from haloscope.records.record import SCHEMA
 from haloscope.study.case import Launch
 
 

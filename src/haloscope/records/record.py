@@ -14,6 +14,9 @@ from typing import Any
 
 from haloscope.records.packed import Packed
 
+SCHEMA = 1
+"""SCHEMA is the version of the format of records."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

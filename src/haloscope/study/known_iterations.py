@@ -15,7 +15,6 @@ from functools import cache
 from math import exp, log
 from typing import Any
 
-from haloscope.papers import tables as papers
 from haloscope.study.case import Case
 
 
@@ -87,8 +86,10 @@ def known_solve(kernel: str, params: Mapping[str, Any]) -> Solve | None:
 @cache
 def published() -> Mapping[int, Solve]:
     """Return the counts of all convergence tables of poisson_cg, by n."""
+    from haloscope.papers import tables  # with the models of papers' files
+
     found = {}
-    for paper in papers.list_papers():
+    for paper in tables.list_papers():
         for table in paper.tables.values():
             if table.kind == "convergence" and table.facts.get("kernel") == "poisson_cg":
                 for row in table.rows:

@@ -10,9 +10,9 @@ from itertools import product
 from typing import Any
 
 from haloscope.errors import Problem, no_such
+from haloscope.paths import share
 from haloscope.quantities import count
 from haloscope.stats import Rule
-from haloscope.study import file
 from haloscope.study.case import Case, Launch, Value
 from haloscope.study.checks.capacity import Site
 from haloscope.toolchains.build import KernelProgram
@@ -69,7 +69,7 @@ class GrowingPlan:
 def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:
     """Return the problem of an unknown kernel; the remedy also names external programs."""
     one = no_such(where, "kernel", kernel, known)
-    if kernel in {path.stem for path in file.ready()}:
+    if (share("studies") / f"{kernel}.toml").exists():
         return replace(one, remedy=f"'{kernel}' is a study; to run it: haloscope run {kernel}")
     own = "for a program of your own: --program FOLDER (docs/programs.md)"
     return replace(one, remedy=f"{one.remedy}; {own}")

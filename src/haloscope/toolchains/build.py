@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from filelock import FileLock, Timeout
-
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine, process
 from haloscope.host.scratch import program_folder
@@ -163,6 +161,8 @@ def _beside(folder: Path, suffix: str) -> Path:
 
 def _clear(used: Path) -> None:
     """Remove builds with other keys that have not been used for long and that no process holds."""
+    from filelock import FileLock, Timeout  # imported here because few commands build
+
     os.utime(used)
     oldest = time.time() - _KEPT_S
     for folder in used.parent.iterdir():
@@ -176,6 +176,8 @@ def _clear(used: Path) -> None:
 @contextmanager
 def _alone(lock: Path, what: str, say: Say) -> Iterator[None]:
     """Hold a lock; print a message once if another process holds it."""
+    from filelock import FileLock, Timeout
+
     held = FileLock(lock)
     try:
         held.acquire(timeout=0)

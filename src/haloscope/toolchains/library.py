@@ -18,8 +18,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from filelock import FileLock
-
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import process
 from haloscope.host.scratch import program_folder
@@ -101,6 +99,8 @@ def prefix_of(name: str) -> Path:
 @contextmanager
 def held(prefix: Path) -> Iterator[None]:
     """Lock a folder against additions and removals. Raise UserError if nothing can be added."""
+    from filelock import FileLock  # imported here because few commands change a folder
+
     program_folder(prefix.parent.name)
     with FileLock(prefix.with_suffix(".lock")):
         yield

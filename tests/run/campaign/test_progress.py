@@ -11,8 +11,9 @@ from fakes import FakeProgram
 from noted import shows
 from rich.console import Console
 
-from haloscope.run import progress
-from haloscope.run.progress import RunView, duration
+from haloscope.run import run_view
+from haloscope.run.progress import duration
+from haloscope.run.run_view import RunView
 from haloscope.run.time_left import TimeLeft
 from haloscope.study.case import Launch
 from haloscope.study.checks.capacity import Site
@@ -232,7 +233,7 @@ def test_a_narrow_terminal_has_bar_counter_and_launch_time(
     """What gives way is the name of what runs."""
     clock = SimpleNamespace(now_s=100.0)
     clock.monotonic = lambda: clock.now_s
-    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(run_view, "time", clock)
     out = io.StringIO()
     todo = launches(8, 16, launches=50)
     console = Console(

@@ -90,6 +90,15 @@ class FarAway:
     def named(cls, name: str, keep: Path | None) -> Self:
         return cls()
 
+    jobs_at: ClassVar = None
+    at_once: ClassVar = 1
+
+    def on_this_machine(self) -> Self:
+        return self
+
+    def with_folder(self, folder: Path) -> Self:
+        return self
+
     def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         return Workbench({"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}, ("fake",), ())
 
@@ -129,7 +138,7 @@ def far(monkeypatch: pytest.MonkeyPatch, laboratory: Laboratory) -> None:
     def never(*_: object, **__: object) -> CheckResult:
         raise AssertionError("this machine was looked at")
 
-    monkeypatch.setattr(places, "KINDS", (*places.KINDS, FarAway))
+    monkeypatch.setattr(places, "KINDS", (*places.KINDS, f"{__name__}:FarAway"))
     monkeypatch.setattr(campaign, "check_load", never)
     monkeypatch.setattr(probing, "probe", never)
 

@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace, since: machine.Used | None) -> int:
     place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
     if isinstance(place, Here):
         place = replace(place, since=since)
-    if site := places.site_of(place):
+    if site := place.jobs_at:
         _ = site.allocation  # raises outside a job, before anything is built
     requested = {"--toolchain": [arguments.toolchain] if arguments.toolchain else None}
     programs = kernels.load([arguments.kernel], arguments.programs)
@@ -148,7 +148,9 @@ _OPTIONS = {
 
 
 def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Plan:
-    study = Study(title="once", timeout_s=arguments.timeout, runs=[_run(arguments)])
+    run = _run(arguments)
+    # not validated: the options were, and pydantic would first build its validators, for 15 ms
+    study = Study.model_construct(title="once", timeout_s=arguments.timeout, runs=[run])
     site = place.site(bench, oversubscribe=arguments.oversubscribe)
     plan = expand(study, site, bench.program, lambda _, key: _OPTIONS.get(key, key), words=True)
     problems = [*bench.problems, *plan.problems, *site.replicates(arguments.replicates)]
@@ -162,7 +164,7 @@ def _run(arguments: argparse.Namespace) -> Run:
     pairs = [argument.partition("=") for argument in arguments.params]
     if arguments.printed_as:
         pairs = [("mode", "=", arguments.printed_as), ("repetitions", "=", "1"), *pairs]
-    return Run(
+    return Run.model_construct(
         kernel=arguments.kernel,
         params={key: [value] for key, _, value in pairs},
         layout=_layout(arguments),
@@ -175,11 +177,11 @@ def _run(arguments: argparse.Namespace) -> Run:
 
 def _layout(arguments: argparse.Namespace) -> LayoutAxes:
     if arguments.placement:
-        return LayoutAxes(placement=[arguments.placement])
+        return LayoutAxes.model_construct(placement=[arguments.placement])
     nodes, kernel = arguments.nodes, arguments.kernel
     least = halobench.describe(kernel).least_ranks if kernel in halobench.names() else 1
     ppn = arguments.ppn or (arguments.ranks // nodes if arguments.ranks else -(-least // nodes))
-    return LayoutAxes(
+    return LayoutAxes.model_construct(
         nodes=[nodes],
         ppn=[ppn],
         threads=[arguments.threads],

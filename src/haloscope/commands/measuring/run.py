@@ -130,7 +130,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         return _dry_run(arguments, tell, Screen())
     campaign = _campaign(arguments, tell)
-    if places.site_of(campaign.place) is not None:
+    if campaign.place.jobs_at is not None:
         return _by_jobs(arguments, campaign, tell)
     campaign = campaign.probed()
     try:
@@ -180,7 +180,7 @@ def _conclude(campaign: Campaign, out: Console, arguments: argparse.Namespace) -
 def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
     campaign = _campaign(arguments, tell, dry=True)
     _show(campaign, out)
-    if places.site_of(campaign.place) is not None:
+    if campaign.place.jobs_at is not None:
         _show_jobs(submission.of(campaign, arguments.minutes), out)
     for line in campaign.first:
         out.print(line, markup=False, soft_wrap=True)
@@ -220,7 +220,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False)
             dry=dry,
             programs=arguments.programs,
         )
-        if places.site_of(campaign.place) is None and (
+        if campaign.place.jobs_at is None and (
             problems := [*_without_jobs(arguments, campaign.place.name)]
         ):
             raise UserError(problems)

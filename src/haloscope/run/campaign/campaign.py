@@ -24,7 +24,8 @@ from haloscope.run.doctor import Patient
 from haloscope.run.doctor.processors import check_load
 from haloscope.run.places import Place, places
 from haloscope.run.prepare.workbench import Workbench
-from haloscope.run.progress import RunView, Teller, duration
+from haloscope.run.progress import Teller, duration
+from haloscope.run.run_view import RunView
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.runners.simulation_costs import SimulationForecast
 from haloscope.run.time_left import TimeLeft
@@ -133,7 +134,7 @@ class Campaign:
     def _here(self) -> SimgridRunner | None:
         """Return a simulator on this machine; None if cases run, or if nothing is built."""
         if self.place.facts.simulated and self.bench.built:
-            here = places.on_this_machine(self.place)
+            here = self.place.on_this_machine()
             runner = here.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
             return runner if isinstance(runner, SimgridRunner) else None
         return None

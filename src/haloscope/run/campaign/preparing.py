@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from haloscope.programs.file import ExternalProgram
 from haloscope.quantities import listed
 from haloscope.run.places import Place
 from haloscope.run.prepare.workbench import Programs, Requested, Workbench
@@ -15,6 +15,9 @@ from haloscope.study.case import Case
 from haloscope.study.plan import Plan
 from haloscope.toolchains import library
 from haloscope.toolchains.build import KernelProgram
+
+if TYPE_CHECKING:
+    from haloscope.programs.file import ExternalProgram
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,7 @@ def check_numbers(
 
 def _as_requested(study: Study, request: Request, place: Place) -> Study:
     """Return the study with the settings of the request, and "all" toolchains by name."""
-    site = places.site_of(place)
+    site = place.jobs_at
 
     layout = None if request.layout is None else study_file.layout(request.layout)
 

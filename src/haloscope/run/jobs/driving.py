@@ -87,7 +87,7 @@ def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Camp
     nothing.
     """
     campaign = resume(directory, None, None, tell, dry=True, programs=programs)
-    if (site := places.site_of(campaign.place)) is None:
+    if (site := campaign.place.jobs_at) is None:
         what = f"this folder was planned for {campaign.place.name}, without batch jobs"
         remedy = f"continue with haloscope run --resume {in_a_shell(directory)}"
         raise UserError(Problem(str(directory), what, remedy))
@@ -95,7 +95,7 @@ def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Camp
     if campaign.first:
         raise UserError([Problem(f"node {node}", line, _SHARED) for line in campaign.first])
     folder = campaign.folder.path.absolute()
-    return replace(campaign, place=places.with_folder(campaign.place, folder))
+    return replace(campaign, place=campaign.place.with_folder(folder))
 
 
 _SHARED = "set HALOSCOPE_CACHE to a folder that the login node and the compute nodes share"
@@ -136,7 +136,7 @@ def drive(
     with _taken(folder):
         remove_left(directory)
         campaign = loaded(directory, tell, programs)
-        site = places.site_of(campaign.place)
+        site = campaign.place.jobs_at
         assert site is not None
         if (given := len(site.allocation.nodes)) < nodes:
             what = f"the job has {count(given, 'node')}, but {nodes} were requested"
@@ -181,7 +181,7 @@ def _taken(folder: ResultFolder) -> Iterator[None]:
     after its launch, for which this one waits. Raise UserError if it does not end.
     """
     plan = folder.load()
-    if (site := places.site_of(places.place(plan.on, via=plan.via))) is not None:
+    if (site := places.place(plan.on, via=plan.via).jobs_at) is not None:
         hold.take(folder.path, site.allocation)
     patience_s = _RESERVE_S + max((case.timeout_s for case in plan.cases), default=0.0)
     with folder.alone(patience_s):
@@ -241,7 +241,7 @@ def _watched(
     campaign: Campaign, budget: Budget, tell: Teller
 ) -> Callable[[Iterable[Launch]], Iterator[Launch]]:
     """Yield the launches that fit, with a heartbeat before each, while the folder is this job's."""
-    site = places.site_of(campaign.place)
+    site = campaign.place.jobs_at
     assert site is not None
 
     def ours(launches: Iterable[Launch]) -> Iterator[Launch]:

@@ -256,7 +256,7 @@ class Submission(FolderJobs):
 
 def of(campaign: Campaign, minutes: int | None = None) -> Submission:
     """Return the submission of a campaign on a site. Raise UserError for jobs it would refuse."""
-    site = places.site_of(campaign.place)
+    site = campaign.place.jobs_at
     assert site is not None
     programs = tuple(campaign.bench.programs.values())
     batch = Batch(site.scheduler)
@@ -270,7 +270,7 @@ def of_folder(directory: Path) -> Submission:
     """Return the submission of a result folder. Raise UserError if it has no batch jobs."""
     folder = ResultFolder(directory)
     plan = folder.load()
-    site = places.site_of(places.place(plan.on, via=plan.via))
+    site = places.place(plan.on, via=plan.via).jobs_at
     if site is None:
         raise UserError(_without_jobs(folder, plan))
     return Submission(folder, plan, site, Batch(site.scheduler))
@@ -292,7 +292,7 @@ def _without_jobs(folder: ResultFolder, plan: SavedPlan) -> Problem:
 
 def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> None:
     """Create the result folder of a new campaign; warn of variables that jobs do not get."""
-    site = places.site_of(campaign.place)
+    site = campaign.place.jobs_at
     assert site is not None
     if names := site.scheduler.overriding(environment):
         to = site.scheduler.submits

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import PlaceFacts, Site
+
+if TYPE_CHECKING:
+    from haloscope.run.places.batched import BatchPlace
 
 
 class Runner(Protocol):
@@ -48,6 +51,22 @@ class Place(Protocol):
     @property
     def name(self) -> str:
         """Its name for --on."""
+
+    @property
+    def jobs_at(self) -> BatchPlace | None:
+        """Return the site whose jobs run its cases; None: they run on this machine."""
+
+    @property
+    def at_once(self) -> int:
+        """Return how many launches run side by side; more than one only in simulations."""
+
+    def on_this_machine(self) -> Self:
+        """Return a simulated cluster whose simulations run here, not in jobs; other places
+        unchanged.
+        """
+
+    def with_folder(self, folder: Path) -> Self:
+        """Return a place whose jobs may write to a folder that all of its nodes see."""
 
     def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         """Return the MPI libraries as cases use them there; install missing ones."""

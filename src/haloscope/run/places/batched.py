@@ -64,6 +64,24 @@ class BatchPlace:
             raise UserError(Problem(f"--on {name}", what, remedy))
         return cls(name, site_file.find(name), Path.cwd())
 
+    @property
+    def jobs_at(self) -> Self:
+        """Return this site."""
+        return self
+
+    @property
+    def at_once(self) -> int:
+        """Return one: launches of a job run one after the other."""
+        return 1
+
+    def on_this_machine(self) -> Self:
+        """Return this site; nothing of it runs on this machine."""
+        return self
+
+    def with_folder(self, folder: Path) -> Self:
+        """Return this site with a folder that its nodes see."""
+        return replace(self, folder=folder)
+
     def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         """Return the libraries and their builds, in folders that the nodes see."""
         return workbench.workbench(self._named(requested), tell)

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from haloscope.clusters import file as cluster_file
-from haloscope.clusters.schema import Cluster, state
+from haloscope.clusters import names
 from haloscope.host import gpus, machine
 from haloscope.run.places import Runner
 from haloscope.run.prepare import probing, workbench
@@ -21,6 +20,9 @@ from haloscope.study.checks.capacity import HERE, Site
 from haloscope.study.values import DEFAULT
 from haloscope.toolchains.build import Build
 from haloscope.toolchains.launching import launch
+
+if TYPE_CHECKING:
+    from haloscope.clusters.schema import Cluster
 
 LOCAL = "local"
 
@@ -47,6 +49,24 @@ class Here:
     def named(cls, name: str, keep: Path | None = None) -> Self:
         """Return this machine; nothing is simulated, so `keep` has no effect."""
         return cls()
+
+    @property
+    def jobs_at(self) -> None:
+        """Return None: nothing runs in jobs."""
+        return None
+
+    @property
+    def at_once(self) -> int:
+        """Return one: launches run one after the other."""
+        return 1
+
+    def on_this_machine(self) -> Self:
+        """Return this machine."""
+        return self
+
+    def with_folder(self, folder: Path) -> Self:
+        """Return this machine; its ranks use its temporary folder."""
+        return self
 
     def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         """Return every requested toolchain."""
@@ -79,7 +99,7 @@ class Here:
         return {
             **here,
             "cluster": model.name if model else None,
-            "platform": state(model) if model else None,
+            "platform": _state(model) if model else None,
         }
 
     def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
@@ -146,15 +166,23 @@ class _NotKnownYet(tuple[str, ...]):
         return True
 
 
+def _state(model: Cluster) -> str:
+    from haloscope.clusters.schema import state
+
+    return state(model)
+
+
 def _machine() -> dict[str, Any]:
     described = machine.describe()
     return {key: described[key] for key in ("host", "cpu", "cores")}
 
 
 def _calibrated(here: Mapping[str, Any]) -> Cluster | None:
-    path = cluster_file.ready().get(here["host"])
+    path = names.ready().get(here["host"])
     if path is None:
         return None
-    cluster = cluster_file.load(path)
+    from haloscope.clusters import file  # with pydantic's models of its keys
+
+    cluster = file.load(path)
     same = (cluster.node.cpu, cluster.node.cores) == (here["cpu"], here["cores"])
     return cluster if same and cluster.node.core_flops_per_s else None

@@ -3,37 +3,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
-from haloscope.clusters import file as cluster_file
 from haloscope.errors import Problem, UserError, nearest, out_of
 from haloscope.run.places import Place
-from haloscope.run.places.batched import BatchPlace
-from haloscope.run.places.here import Here
-from haloscope.run.places.simulated import SimulatedCluster
-from haloscope.sites import file as site_file
-from haloscope.sites.file import LAB, LAB_UP
 from haloscope.study.checks.capacity import PlaceFacts
 from haloscope.study.plan import Via
 
-KINDS: tuple[type[Place], ...] = (Here, BatchPlace, SimulatedCluster)
-"""Every kind of place; the first one that has a name is used."""
+KINDS = (
+    "haloscope.run.places.here:Here",
+    "haloscope.run.places.batched:BatchPlace",
+    "haloscope.run.places.simulated:SimulatedCluster",
+)
+"""Every kind of place, as MODULE:CLASS; the first one that has a name is used.
+
+Those after it are not imported: with their files' models, they take longer than a plan.
+"""
+
+
+def _kinds() -> Iterator[type[Place]]:
+    for kind in KINDS:
+        module, _, name = kind.partition(":")
+        yield getattr(import_module(module), name)
 
 
 def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:
     """Return the place that --on names. Raise UserError if there is none."""
-    for kind in KINDS:
+    for kind in _kinds():
         if kind.has(name):
             found = kind.named(name, keep)
             return found if via is None else _by_way_of(found, via)
-    known = [known for kind in KINDS for known in kind.names()]
+    from haloscope.clusters import file as cluster_file
+    from haloscope.sites import file as site_file
+
+    known = [known for kind in _kinds() for known in kind.names()]
     own = f"{cluster_file.ELSEWHERE}; {site_file.ELSEWHERE}"
-    remedy = LAB_UP if name == LAB else f"{nearest(name, known)}\n    {own}"
+    remedy = site_file.LAB_UP if name == site_file.LAB else f"{nearest(name, known)}\n    {own}"
     raise UserError(Problem(f"--on {name}", "unknown cluster or site", remedy))
 
 
 def _by_way_of(found: Place, via: Via) -> Place:
+    from haloscope.run.places.batched import BatchPlace
+    from haloscope.run.places.simulated import SimulatedCluster
+
     if not isinstance(found, SimulatedCluster):
         what = f"requires a simulated cluster, but {found.name} is not simulated"
         remedy = "remove --via, or give a cluster with --on CLUSTER (haloscope list)"
@@ -53,34 +68,13 @@ def _by_way_of(found: Place, via: Via) -> Place:
     return replace(found, via=site)
 
 
-def site_of(place: Place) -> BatchPlace | None:
-    """Return the site whose jobs run the cases of a place; None if they run on this machine."""
-    if isinstance(place, SimulatedCluster):
-        return place.via
-    return place if isinstance(place, BatchPlace) else None
-
-
 def at_once(place: Place) -> int:
     """Return how many launches run side by side on this machine: more than one only in
     simulations.
     """
-    return place.at_once if isinstance(place, SimulatedCluster) and place.via is None else 1
-
-
-def on_this_machine(place: Place) -> Place:
-    """Return a simulated cluster whose simulations run here, not in jobs; other places
-    unchanged.
-    """
-    return replace(place, via=None) if isinstance(place, SimulatedCluster) else place
-
-
-def with_folder(place: Place, folder: Path) -> Place:
-    """Return a place whose jobs may write to a folder that all of its nodes see."""
-    if isinstance(place, SimulatedCluster) and place.via is not None:
-        return replace(place, via=replace(place.via, folder=folder))
-    return replace(place, folder=folder) if isinstance(place, BatchPlace) else place
+    return 1 if place.jobs_at else place.at_once
 
 
 def facts(name: str) -> PlaceFacts | None:
     """Return what is known about a place from its name; None if it is unknown."""
-    return next((kind.facts for kind in KINDS if kind.has(name)), None)
+    return next((kind.facts for kind in _kinds() if kind.has(name)), None)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -72,6 +72,19 @@ class SimulatedCluster:
         if problems:
             raise UserError(problems)
         return cls(name, described, keep)
+
+    @property
+    def jobs_at(self) -> BatchPlace | None:
+        """Return the site whose jobs simulate."""
+        return self.via
+
+    def on_this_machine(self) -> Self:
+        """Return the same cluster, simulated on this machine."""
+        return replace(self, via=None)
+
+    def with_folder(self, folder: Path) -> Self:
+        """Return the same cluster; the jobs that simulate it may write to the folder."""
+        return self if self.via is None else replace(self, via=self.via.with_folder(folder))
 
     def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         """Return smpicxx and smpirun. Raise UserError if SimGrid is not installed."""

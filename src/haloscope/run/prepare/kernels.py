@@ -6,17 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haloscope.errors import Problem, UserError, guess
-from haloscope.programs import file, needs, trust
-from haloscope.programs.file import ExternalProgram
+from haloscope.programs import trust
 from haloscope.run.prepare import halobench
 from haloscope.run.prepare.halobench import Kernel, KernelParameter, KernelResult
 from haloscope.study.case import Value
 from haloscope.study.plan import no_kernel
 from haloscope.study.program import Forecast, Program
 from haloscope.toolchains.library import Toolchain
+
+if TYPE_CHECKING:
+    from haloscope.programs.file import ExternalProgram
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class Kernels:
         if simulated:
             return f"{kernel} is an external program; only kernels of halobench can be simulated"
         found = self.toolchains.get(toolchain)
+        from haloscope.programs import needs  # only here, because few cases are of such programs
+
         return needs.ready(program, found).lacking if found else None
 
 
@@ -94,7 +98,11 @@ def load(requested: Iterable[str], named: Sequence[Path]) -> dict[str, ExternalP
     """
     there = trust.trusted(named, halobench.names())
     every = dict.fromkeys([*requested, *(name for name, one in there.items() if one.named)])
-    return {name: file.load(there[name]) for name in every if name in there}
+    if not (found := [name for name in every if name in there]):
+        return {}
+    from haloscope.programs import file  # with pydantic's models of its keys
+
+    return {name: file.load(there[name]) for name in found}
 
 
 def described(program: ExternalProgram) -> Kernel:
@@ -133,6 +141,8 @@ def fixed(
 
     The version is the one reported with the first MPI library with which it runs.
     """
+    from haloscope.programs import needs
+
     facts: dict[str, dict[str, str]] = {}
     for name, program in programs.items():
         found: dict[str, Any] = {"hash": program.hash, "file": str(program.trusted.file)}

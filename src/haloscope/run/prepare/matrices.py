@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock
-
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import cache_folder, cache_path, in_a_shell, opened
@@ -99,6 +97,8 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     cut = given.get("partition") == GRAPH
     missing = [file for file in ([whole, parts] if cut else [whole]) if not _whole(file)]
     if missing:
+        from filelock import FileLock  # imported here because few cases read files
+
         cache_folder(folder().name)
         with FileLock(folder() / f"{name}.lock"):
             matrix = read(path, cut=parts in missing)

@@ -9,12 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haloscope import __version__
 from haloscope.errors import Problem, UserError, guess
 from haloscope.host import checkout
-from haloscope.programs.file import ExternalProgram
 from haloscope.quantities import listed
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.prepare import halobench, matrices, parameters
@@ -26,6 +25,9 @@ from haloscope.study.program import Forecast, Program
 from haloscope.toolchains import build, library, simgrid
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.library import Toolchain
+
+if TYPE_CHECKING:
+    from haloscope.programs.file import ExternalProgram
 
 Seen = Mapping[tuple[str, str | None, bool], str | None]
 """For MPI library, transport, and whether ranks are on several nodes: what was used."""

@@ -12,29 +12,27 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from haloscope.clusters.schema import Cluster
-from haloscope.clusters.simgrid.files import machine_file
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
 from haloscope.host.scratch import PREFIX, Scratch, scratch
-from haloscope.programs.file import ExternalProgram
-from haloscope.programs.output import Answer, UnreadableError
 from haloscope.records import maker
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer
-from haloscope.run.runners.external import OUTPUT_LIMIT, ExternalLaunch
 from haloscope.run.runners.placement import misplaced, ran_alone, wrong_hosts
-from haloscope.sites.schedulers.allocation import Allocation
-from haloscope.sites.schedulers.schedulers import SCHEDULERS
-from haloscope.sites.schedulers.slurm import never_began
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.launching import Job, tuning
 from haloscope.toolchains.launching.launch import launch_command, starter
 from haloscope.toolchains.launching.tuning import Tuning
 from haloscope.toolchains.library import Toolchain
+
+if TYPE_CHECKING:
+    from haloscope.clusters.schema import Cluster
+    from haloscope.programs.file import ExternalProgram
+    from haloscope.programs.output import Answer
+    from haloscope.sites.schedulers.allocation import Allocation
 
 _log = logging.getLogger(__name__)
 
@@ -103,6 +101,9 @@ class LocalRunner:
 
     def _launch_program(self, program: ExternalProgram, launch: Launch) -> dict[str, Any]:
         """Run a launch of an external program; its ranks are started and placed like any others."""
+        from haloscope.programs.output import UnreadableError
+        from haloscope.run.runners.external import OUTPUT_LIMIT, ExternalLaunch
+
         toolchain, job = self.built[launch.case.toolchain].toolchain, self._job(launch.case)
         command, tuned = list[str](), Tuning({}, {})
         ended, said, seen, started = None, None, list[dict[str, Any]](), maker.now()
@@ -189,11 +190,15 @@ class LocalRunner:
         tail: int = process.TAIL,
     ) -> process.Ended:
         """Run a command; in a batch job, retry until the batch system lets it start."""
-        for pause_s in _PAUSES_S if self.nodes else ():
+        if self.nodes is None:
+            return process.run(command, environment, timeout_s, tail)
+        from haloscope.sites.schedulers.slurm import never_began
+
+        for pause_s in _PAUSES_S:
             ended = process.run(command, environment, timeout_s, tail)
             if ended.code == 0 or ended.timed_out or not never_began(ended.output):
                 return ended
-            if self.nodes and not self.nodes.held(False):
+            if not self.nodes.held(False):
                 return ended
             time.sleep(pause_s)
         return process.run(command, environment, timeout_s, tail)
@@ -215,6 +220,8 @@ class LocalRunner:
         job = Job(case.layout, oversubscribe=case.oversubscribed, transport=case.transport)
         if self.nodes is None:
             return job
+        from haloscope.sites.schedulers.schedulers import SCHEDULERS
+
         return replace(
             job,
             hosts=self.nodes.allocation.nodes[: case.layout.nodes],
@@ -228,6 +235,8 @@ class LocalRunner:
         """
         options = ["--out", str(out), *case.options]
         if self.model is not None:
+            from haloscope.clusters.simgrid.files import machine_file
+
             machine = folder / "machine"
             machine.write_text(machine_file(self.model, case), encoding="utf-8")
             options += ["--machine", str(machine)]
