@@ -19,6 +19,7 @@ from haloscope.host import machine
 from haloscope.host.scratch import Scratch
 from haloscope.records.log import read
 from haloscope.report import writing
+from haloscope.report.draw import terminal
 from haloscope.run.places import simulated
 from haloscope.run.prepare import halobench, probing
 from haloscope.run.progress import Teller
@@ -77,8 +78,8 @@ def laboratory(
 @pytest.fixture
 def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """The commands of the command line, without a process of their own."""
-    monkeypatch.setattr(writing, "composed", laboratory.composed)
-    monkeypatch.setattr(writing, "summary", lambda folder: f"summary of {folder.name}")
+    monkeypatch.setattr(writing, "compose", laboratory.composed)
+    monkeypatch.setattr(terminal, "summary", lambda folder: f"summary of {folder.name}")
     monkeypatch.setattr(writing, "write", lambda _, folder, *__: folder / "report.html")
 
     def run(*words: object) -> int:
