@@ -20,15 +20,16 @@ constexpr std::int64_t cols = 21;
 /// A strip with random vectors inside; the boundary is 0 all around, or only above and below.
 class Example {
  public:
-  explicit Example(bool open = false) : layout_({{0, rows}, {0, cols}}), memory_(4 * size()) {
-    strip.place = {{0, rows}, {0, cols}};
-    strip.inside = {{0, rows}, {open ? 1 : 0, open ? cols - 1 : cols}};
+  explicit Example(bool open = false, std::int64_t width = cols)
+      : layout_({{0, rows}, {0, width}}), memory_(4 * size()) {
+    strip.place = {{0, rows}, {0, width}};
+    strip.inside = {{0, rows}, {open ? 1 : 0, open ? width - 1 : width}};
     std::int64_t at = 0;
     for (Field* field : {&strip.x, &strip.r, &strip.p, &strip.q}) {
       *field = layout_.field(memory_.data() + at);
       at += layout_.size();
       for (std::int64_t i = 0; i < rows; ++i) {
-        for (std::int64_t j = open ? -1 : 0; j < (open ? cols + 1 : cols); ++j) {
+        for (std::int64_t j = open ? -1 : 0; j < (open ? width + 1 : width); ++j) {
           field->row(i)[j] = uniform_(generator_);
         }
       }
@@ -121,6 +122,37 @@ void x_is_left_alone_where_the_step_says_so() {
   }
 }
 
+void blocks_of_columns_change_no_bit() {
+  for (const std::int64_t width : {cols, std::int64_t{512}, std::int64_t{1101}}) {
+    for (const bool solution : {false, true}) {
+      const Step step{0.3, 0.7, solution, -0.2};
+      const Example row_by_row(true, width);
+      const Example in_blocks(true, width);
+      for (const auto* example : {&row_by_row, &in_blocks}) {
+        advance_direction(example->strip, -1, step);
+        advance_direction(example->strip, 0, step);
+      }
+      std::array<RowSums, rows> sums;
+      for (std::int64_t i = 0; i < rows; ++i) sums[as_size(i)] = advance(row_by_row.strip, i, step);
+      std::int64_t done = 0;
+      advance_rows(in_blocks.strip, step, [&](std::int64_t i, const RowSums& found) {
+        expect::equal(found.residual, sums[as_size(i)].residual);
+        expect::equal(found.coupling, sums[as_size(i)].coupling);
+        expect::equal(found.edges, sums[as_size(i)].edges);
+        ++done;
+      });
+      expect::equal(done, rows);
+      for (const auto field : {&Strip::x, &Strip::r, &Strip::p}) {
+        for (std::int64_t i = 0; i < rows; ++i) {
+          for (std::int64_t j = -1; j <= width; ++j) {
+            expect::equal((in_blocks.strip.*field).row(i)[j], (row_by_row.strip.*field).row(i)[j]);
+          }
+        }
+      }
+    }
+  }
+}
+
 void what_is_foreseen_comes_to_the_last_bit() {
   const Step step{0.3, 0.7, false, 0};
   const Example example(true);
@@ -160,6 +192,7 @@ int main() {
   its_sums_are_the_inner_products();
   x_is_left_alone_where_the_step_says_so();
   what_is_foreseen_comes_to_the_last_bit();
+  blocks_of_columns_change_no_bit();
   edges_that_leave_the_rank_are_left_to_others();
   return expect::exit_code();
 }

@@ -110,12 +110,11 @@ class Fused : public Rescue {
       const auto strip = in_order(placed);
       advance_direction(strip, -1, step);
       advance_direction(strip, 0, step);
-      for (std::int64_t i = 0; i < strip.rows(); ++i) {
-        auto& sums = row_sums(placed, i);
-        sums = advance(strip, i, step);
+      advance_rows(strip, step, [&](std::int64_t i, const RowSums& sums) {
+        row_sums(placed, i) = sums;
         // The edges to a strip that comes before are counted there, when its halo is filled.
-        if (i == 0 && !at_boundary(placed)) sums.edges = 0;
-      }
+        if (i == 0 && !at_boundary(placed)) row_sums(placed, i).edges = 0;
+      });
     });
   }
 

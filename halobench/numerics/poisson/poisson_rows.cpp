@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "numerics/poisson/poisson_rows.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "base/as_size.hpp"
 #include "base/prefetch.hpp"
+#include "numerics/vectors.hpp"
 
 namespace halobench {
 namespace {
@@ -23,20 +26,54 @@ inline double multiply_add(double a, double b, double c) {
 #endif
 }
 
-constexpr std::int64_t together = 8;  ///< columns that are advanced side by side
+using Doubles = Values<double>;
+constexpr std::int64_t size = Vector<double>::size;
 
-/// The inner products of a row, each in sums side by side.
-struct LaneSums {
-  std::array<double, together> residual{};
-  std::array<double, together> coupling{};
-  std::array<double, together> vertical{};
-  std::array<double, together> horizontal{};
+inline Doubles multiply_add(const Doubles& a, const Doubles& b, const Doubles& c) {
+  Doubles result;
+  for (std::int64_t i = 0; i < size; ++i) result[i] = multiply_add(a[i], b[i], c[i]);
+  return result;
+}
+
+constexpr std::int64_t together = 8;  ///< columns that are advanced side by side
+/// Columns of a block of advance_rows(): seven rows of them stay in a first cache of 32 KiB.
+constexpr std::int64_t block = 512;
+/// By how many columns a block moves to the left from one row to the next, so that what it needs
+/// to the right in the row above is there.
+constexpr std::int64_t slope = together;
+
+/// An inner product of a row, in sums side by side.
+class LaneSum {
+ public:
+  /// Of the columns from the `part`-th vector of those side by side.
+  void add(std::int64_t part, const Doubles& terms) { parts_[as_size(part)] += terms; }
+  void add(double term) { parts_[0][0] += term; }
+  double total() const {
+    double sum = 0;
+    for (const auto& part : parts_) {
+      for (std::int64_t i = 0; i < size; ++i) sum += part[i];
+    }
+    return sum;
+  }
+
+ private:
+  std::array<Doubles, together / size> parts_{};
 };
 
+/// Of a row that is advanced piece by piece.
+struct RowLanes {
+  LaneSum residual;
+  LaneSum coupling;
+  LaneSum vertical;
+  LaneSum horizontal;
+};
+
+/// Columns of one row, the first a multiple of `together`. Neighbours within a row are shuffled in
+/// registers: half of the loads are saved.
 template <bool solution>
-RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
+void advance_columns(const Strip& strip, std::int64_t i, Range columns, const Step& step,
+                     RowLanes& lanes) {
   const auto [alpha, beta, unused, previous_alpha] = step;
-  const std::int64_t cols = strip.cols();
   double* x = strip.x.row(i + 1);
   double* p_below = strip.p.row(i + 1);
   const double* p = strip.p.row(i);
@@ -44,8 +81,41 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
   const double* r_below = strip.r.row(i + 1);
   double* r = strip.r.row(i);
   const double* r_above = strip.r.row(i - 1);
-  LaneSums sums;
-  const auto advance_column = [&](std::int64_t j, std::size_t lane) {
+  RowLanes sums = lanes;
+  const Doubles alphas = repeated(alpha);
+  const Doubles minus_alphas = repeated(-alpha);
+  const Doubles betas = repeated(beta);
+  const Doubles previous_alphas = repeated(previous_alpha);
+  std::int64_t j = columns.begin;
+  Doubles left = load(p + j - size);
+  Doubles here = load(p + j);
+  Doubles above = load(r_above + j);
+  const auto advance_vector = [&](std::int64_t part) {
+    const auto at = j + part * size;
+    const Doubles old = load(p_below + at);
+    const Doubles below = multiply_add(betas, old, load(r_below + at));
+    store(p_below + at, below);
+    if constexpr (solution) {
+      store(x + at, multiply_add(alphas, below, multiply_add(previous_alphas, old, load(x + at))));
+    }
+    const Doubles right = load(p + at + size);
+    const Doubles beside =
+        left_neighbours<double>(left, here) + right_neighbours<double>(here, right);
+    const Doubles product = 4.0 * here - (load(p_above + at) + below) - beside;
+    const Doubles next = multiply_add(minus_alphas, product, load(r + at));
+    store(r + at, next);
+    const Doubles above_right = load(r_above + at + size);
+    const Doubles down = next - above;
+    const Doubles along = right_neighbours<double>(above, above_right) - above;
+    sums.residual.add(part, next * next);
+    sums.coupling.add(part, next * product);
+    sums.vertical.add(part, down * down);
+    sums.horizontal.add(part, along * along);
+    left = here;
+    here = right;
+    above = above_right;
+  };
+  const auto advance_column = [&] {
     const double old = p_below[j];
     const double below = multiply_add(beta, old, r_below[j]);
     p_below[j] = below;
@@ -56,28 +126,46 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
     const double next = multiply_add(-alpha, product, r[j]);
     r[j] = next;
     const double down = next - r_above[j];
-    const double right = r_above[j + 1] - r_above[j];
-    sums.residual[lane] += next * next;
-    sums.coupling[lane] += next * product;
-    sums.vertical[lane] += down * down;
-    sums.horizontal[lane] += right * right;
+    const double along = r_above[j + 1] - r_above[j];
+    sums.residual.add(next * next);
+    sums.coupling.add(next * product);
+    sums.vertical.add(down * down);
+    sums.horizontal.add(along * along);
   };
-  std::int64_t j = 0;
-  const auto advance_to = [&](std::int64_t end, std::int64_t distance) {
-    for (; j + together <= end; j += together) {
-      prefetch_line<Soon::write>(r_below + j + distance);
-      prefetch_line<Soon::write>(p_below + j + distance);
-      if constexpr (solution) prefetch_line<Soon::write>(x + j + distance);
-#pragma omp simd
-      for (std::int64_t lane = 0; lane < together; ++lane) advance_column(j + lane, as_size(lane));
-    }
-  };
-  advance_to(cols - values_ahead, values_ahead);
-  advance_to(cols, values_ahead - cols + strip.r.stride);  // where the next row begins
-  for (; j < cols; ++j) advance_column(j, 0);
-  const auto total = [](const auto& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
-  return {total(sums.residual), total(sums.coupling),
-          total(sums.vertical) + total(sums.horizontal)};
+  const auto next_row = strip.r.stride - slope;
+  for (; j + together <= columns.end; j += together) {
+    prefetch_line<Soon::write>(r_below + j + next_row);
+    prefetch_line<Soon::write>(p_below + j + next_row);
+    if constexpr (solution) prefetch_line<Soon::write>(x + j + next_row);
+#pragma GCC unroll 4
+    for (std::int64_t part = 0; part < together / size; ++part) advance_vector(part);
+  }
+  for (; j < columns.end; ++j) advance_column();
+  lanes = sums;
+}
+
+/// p and x on row i + 1, then r on row i, of some columns.
+void advance_piece(const Strip& strip, std::int64_t i, Range columns, const Step& step,
+                   RowLanes& lanes) {
+  double* p = strip.p.row(i + 1);
+  const double* r_below = strip.r.row(i + 1);
+  const auto turn_halo = [&](std::int64_t j) { p[j] = multiply_add(step.beta, p[j], r_below[j]); };
+  if (columns.begin == 0) turn_halo(-1);
+  if (columns.end == strip.cols()) turn_halo(columns.end);
+  step.solution ? advance_columns<true>(strip, i, columns, step, lanes)
+                : advance_columns<false>(strip, i, columns, step, lanes);
+}
+
+/// What is left to do for a row when all its pieces are advanced.
+RowSums finish_row(const Strip& strip, std::int64_t i, const RowLanes& lanes) {
+  RowSums sums{lanes.residual.total(), lanes.coupling.total(),
+               lanes.vertical.total() + lanes.horizontal.total()};
+  const double first = strip.r.row(i - 1)[0];
+  if (strip.west_closed()) sums.edges += first * first;
+  // An edge to the east that leaves this rank is counted when the neighbour's value has come.
+  const auto cols = strip.cols();
+  if (!strip.east_closed()) strip.r.row(i)[cols] = strip.r.row(i)[cols - 1];
+  return sums;
 }
 
 }  // namespace
@@ -164,20 +252,30 @@ void advance_direction(const Strip& strip, std::int64_t i, const Step& step) {
 }
 
 RowSums advance(const Strip& strip, std::int64_t i, const Step& step) {
-  const std::int64_t cols = strip.cols();
-  double* p = strip.p.row(i + 1);
-  const double* r_below = strip.r.row(i + 1);
-  for (const std::int64_t halo : {std::int64_t{-1}, cols}) {
-    p[halo] = multiply_add(step.beta, p[halo], r_below[halo]);
+  RowLanes lanes;
+  advance_piece(strip, i, {0, strip.cols()}, step, lanes);
+  return finish_row(strip, i, lanes);
+}
+
+void advance_rows(const Strip& strip, const Step& step,
+                  const std::function<void(std::int64_t, const RowSums&)>& done) {
+  const auto rows = strip.rows();
+  const auto cols = strip.cols();
+  const auto width = cols > block ? block : cols + slope * rows;  // one block: whole rows
+  std::vector<RowLanes> lanes(as_size(cols / slope + 2));         // of the rows not yet done
+  for (std::int64_t begin = 0; begin < cols + slope * (rows - 1); begin += width) {
+    const auto end = begin + width;
+    const auto first = std::max<std::int64_t>(0, (begin - cols) / slope);
+    for (auto i = first; i < rows && slope * i < end; ++i) {
+      const Range columns{std::max<std::int64_t>(0, begin - slope * i),
+                          std::min(end - slope * i, cols)};
+      if (columns.size() <= 0) continue;
+      auto& own = lanes[as_size(i) % lanes.size()];
+      if (columns.begin == 0) own = {};
+      advance_piece(strip, i, columns, step, own);
+      if (columns.end == cols) done(i, finish_row(strip, i, own));
+    }
   }
-  auto sums =
-      step.solution ? advance_row<true>(strip, i, step) : advance_row<false>(strip, i, step);
-  double* r = strip.r.row(i);
-  const double first = strip.r.row(i - 1)[0];
-  if (strip.west_closed()) sums.edges += first * first;
-  // An edge to the east that leaves this rank is counted when the neighbour's value has come.
-  if (!strip.east_closed()) r[cols] = r[cols - 1];
-  return sums;
 }
 
 void foresee(const Strip& strip, std::int64_t row, std::int64_t col, bool downwards,

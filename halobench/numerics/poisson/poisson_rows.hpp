@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "numerics/grid.hpp"
 
@@ -85,6 +86,11 @@ void advance_direction(const Strip& strip, std::int64_t i, const Step& step);
 /// p and x on row i + 1, then r on row i. A step of zero leaves x and r as they are: called for the
 /// halo row below the last one, it gives the edges between the two.
 RowSums advance(const Strip& strip, std::int64_t i, const Step& step);
+/// advance() of all rows, to the same values, but in blocks of columns whose rows stay in the first
+/// cache: each begins further to the left in each row, so that values of the row above are there.
+/// Calls done(row, its sums) when a row is complete.
+void advance_rows(const Strip& strip, const Step& step,
+                  const std::function<void(std::int64_t, const RowSums&)>& done);
 /// What advance() will make of r at `count` points from (row, col), one below the other if
 /// `downwards`, else side by side: needed early, to be sent. Changes nothing but `out`.
 void foresee(const Strip& strip, std::int64_t row, std::int64_t col, bool downwards,
