@@ -11,6 +11,9 @@
 namespace halobench::fft {
 namespace {
 
+/// Rows along z ahead for which values are prefetched.
+constexpr std::int64_t rows_ahead = 2;
+
 std::int64_t scratch_values(const Pencils& pencils, std::int64_t row, std::int64_t column) {
   const auto kz = pencils.kz(column).size();
   const Blocks y(kz, pencils.size[1]);
@@ -105,8 +108,8 @@ void Blocked::rows_to_complex(std::int64_t plane) const {
     const auto half = pencils().half();
     each_run(Runs::far, plane, [&](const Range& ky, Complex* row) {
       for (auto y = ky.begin; y < ky.end; ++y, row += half) {
-        prefetch<Soon::read>(in + (y + 1) * nz, in_bytes);
-        prefetch<Soon::write>(row + half, sizeof(Complex) * as_size(half));
+        prefetch<Soon::read>(in + (y + rows_ahead) * nz, in_bytes);
+        prefetch<Soon::write>(row + rows_ahead * half, sizeof(Complex) * as_size(half));
         to_complex_.run(in + y * nz, row);
       }
     });
@@ -114,7 +117,7 @@ void Blocked::rows_to_complex(std::int64_t plane) const {
   }
   auto* const line = scratch();
   for (std::int64_t y = 0; y < rows; ++y) {
-    prefetch<Soon::read>(in + (y + 1) * nz, in_bytes);
+    prefetch<Soon::read>(in + (y + rows_ahead) * nz, in_bytes);
     to_complex_.run(in + y * nz, line);
     for (std::int64_t column = 0; column < pencils().columns; ++column) {
       const auto kz = pencils().kz(column);
@@ -134,7 +137,7 @@ void Blocked::rows_to_real(std::int64_t plane) const {
       const auto a_plane = ky.size() * half;
       for (auto y = ky.begin; y < ky.end; ++y, row += half) {
         prefetch<Soon::read>(row + a_plane, sizeof(Complex) * as_size(half));
-        prefetch<Soon::write>(out + (y + 1) * nz, out_bytes);
+        prefetch<Soon::write>(out + (y + rows_ahead) * nz, out_bytes);
         to_real_.run(row, out + y * nz);
       }
     });
@@ -146,7 +149,7 @@ void Blocked::rows_to_real(std::int64_t plane) const {
       const auto kz = pencils().kz(column);
       std::copy_n(store_.z_run(plane, column) + y * kz.size(), kz.size(), line + kz.begin);
     }
-    prefetch<Soon::write>(out + (y + 1) * nz, out_bytes);
+    prefetch<Soon::write>(out + (y + rows_ahead) * nz, out_bytes);
     to_real_.run(line, out + y * nz);
   }
 }
