@@ -5,7 +5,6 @@ from haloscope.quantities import (
     BYTES_PER_SECOND,
     PERCENT,
     SECONDS,
-    clock,
     count,
     ends,
     error,
@@ -39,21 +38,6 @@ from haloscope.quantities import (
 )
 def test_seconds_use_a_suitable_unit(value: float | None, text: str) -> None:
     assert seconds(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.2, "<00:00:01"),
-        (0.6, "00:00:01"),
-        (85.98, "00:01:26"),
-        (52192.29, "14:29:52"),
-        (3599.6, "01:00:00"),
-        (None, "–"),
-    ],
-)
-def test_clock_times_use_the_format_of_the_papers(value: float | None, text: str) -> None:
-    assert clock(value) == text
 
 
 @pytest.mark.parametrize(

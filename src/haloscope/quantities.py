@@ -136,16 +136,6 @@ def flops(value: float | None) -> str:
     return quantity(value, FLOPS)
 
 
-def clock(value: float | None) -> str:
-    """Format HH:MM:SS as in the HPCF papers; less than half a second is "<00:00:01"."""
-    if value is None:
-        return MISSING
-    whole = int(value + 0.5)
-    if whole == 0:
-        return "<00:00:01"
-    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
-
-
 def percent(share: float | None) -> str:
     """Format a share: 0.9234 is "92 %", 0.0123 is "1.2 %"."""
     if share is None:

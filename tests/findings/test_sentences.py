@@ -20,7 +20,7 @@ from haloscope.findings.finding import (
     Verdict,
 )
 from haloscope.findings.sentences import key_figure, legend, sentence
-from haloscope.findings.words import spans, words
+from haloscope.findings.words import pace, spans, words
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings
@@ -74,7 +74,7 @@ SHAPES = [
      "nonblocking and blocking take the same time."),
     (FindingShape.COMPARISON, {"of": 1},
      [Claim(*WAYS, count=1, verdict=Verdict.UNDECIDED, needed=5)],
-     "nonblocking vs blocking: undecided (needs 5 launches each)."),
+     "nonblocking vs blocking: undecided."),
     (FindingShape.COMPARISON, {"of": 9}, [
         Claim(*WAYS, count=6, ratio=ratio(2.1, 1.2, 1.4, n=4096), verdict=Verdict.FASTER),
         Claim(*WAYS, count=3, verdict=Verdict.NO_DIFFERENCE)],
@@ -105,7 +105,7 @@ SHAPES = [
     (FindingShape.BEST, {}, [
         Claim({"name": "a"}, {"others": 2}, also=({"name": "b"},), estimate=ONE,
                   ratio=ratio(1.5, 3.0), verdict=Verdict.UNDECIDED, needed=4)],
-     "undecided between a and b (needs 4 launches each); a has the lowest median, 2.00 s. "
+     "undecided between a and b; a has the lowest median, 2.00 s. "
      "2 others take 1.50x to 3.00x as long."),
     (FindingShape.BEST, {},
      [Claim({"name": "a"}, also=({"name": "b"},), verdict=Verdict.EQUAL, estimate=ONE)],
@@ -117,13 +117,13 @@ SHAPES = [
         Claim({"per node": 4}, at=(16,), also=({"per node": 2},), verdict=Verdict.UNDECIDED,
               needed=3)],
      "48 processes per node on 1 node; 8 and 16 processes per node on 2 to 4 nodes; 4 and 8 "
-     "processes per node on 8 nodes (the same); 2 and 4 processes per node on 16 nodes (undecided; "
-     "needs 3 launches each). No difference shown between those named together."),
+     "processes per node on 8 nodes (the same); 2 and 4 processes per node on 16 nodes "
+     "(undecided). No difference shown between those named together."),
     (FindingShape.COMPARISON, {"of": 9}, [
         Claim(*WAYS, count=6, ratio=ratio(1.03, n=512), verdict=Verdict.NO_DIFFERENCE),
         Claim(*WAYS, count=3, ratio=ratio(1.0), verdict=Verdict.EQUAL)],
      "nonblocking vs blocking: no difference shown in any of 9 settings (the same time in 3; "
-     "median 1.03x; most with n = 512)."),
+     "median 1.03x as fast; most with n = 512)."),
     (FindingShape.TREND, {},
      [Claim({"cores": 2}, {"cores": 1}, ratio=ratio(1.9), share=0.95, verdict=Verdict.FASTER)],
      "1.90x faster with 2 cores than with 1 core (95 % CI 1.71 to 2.09, 7 launches; efficiency "
@@ -135,7 +135,7 @@ SHAPES = [
     (FindingShape.TREND, {},
      [Claim({"cores": 2}, {"cores": 1}, estimate=ONE, ratio=Ratio.of(ONE), share=1.0,
                 verdict=Verdict.UNDECIDED, needed=4)],
-     "2.00 s (2 cores), 2.00x as fast as with 1 core (undecided: needs 4 launches each; "
+     "2.00 s (2 cores), 2.00x as fast as with 1 core (undecided; "
      "efficiency 100 %)."),
     (FindingShape.TREND, {},
      [Claim({"cores": 2}, {"cores": 1}, estimate=ONE, verdict=Verdict.NO_DIFFERENCE,
@@ -207,8 +207,32 @@ def test_a_caveat_is_a_mark_and_one_line_unless_all_findings_share_it() -> None:
     assert sentence(first, known).endswith(". [1]") and sentence(second, known).endswith("%.")
     assert known.lines == (
         EXPLAINED[Caveat.SIMULATED].text,
-        f"[1] {EXPLAINED[Caveat.ONE_LAUNCH].text} {EXPLAINED[Caveat.ONE_LAUNCH].remedy}",
+        f"[1] {known.explained[Caveat.ONE_LAUNCH].line}",
     )
+
+
+def test_the_launches_that_a_report_needs_are_one_number_beside_the_last_caveat() -> None:
+    few = Claim({"name": "a"}, {"name": "b"}, verdict=Verdict.UNDECIDED, needed=8)
+    caveats = (Caveat.FEW_LAUNCHES, Caveat.TOO_FEW)
+    one, other = (
+        Finding("A", FindingShape.COMPARISON, (replace(few, needed=n),), topic="any", caveats=own)
+        for n, own in ((4, caveats), (8, caveats[1:]))
+    )
+
+    for found, expected in (([one, other], "8"), ([one], "6"), ([other], "8")):
+        explained = legend(found).explained
+        assert explained[Caveat.TOO_FEW].remedy.count(expected) == 2
+        assert not any(explained[each].remedy for each in explained if each is not Caveat.TOO_FEW)
+
+
+def test_ratios_below_1_are_inverted() -> None:
+    assert pace(1.03, 1.06) == "1.03x to 1.06x as fast"
+    assert pace(0.5, 0.8) == "1.25x to 2.00x as long"
+    assert pace(0.5, 1.25) == "between 2.00x as long and 1.25x as fast"
+    below = Ratio.of(Estimate(0.5, 0.4, 0.8, 3, "range"))
+    part = Claim(*WAYS, ratio=below, verdict=Verdict.UNDECIDED)
+    found = sentence(Finding("", FindingShape.COMPARISON, (part,)))
+    assert "2.00x as long; range 1.25 to 2.50, 3 launches" in found
 
 
 def test_every_caveat_has_an_explanation() -> None:

@@ -210,7 +210,7 @@ def test_published_figures_are_compared_only_with_the_same_variant() -> None:
 
     fused, textbook = build("walltime_grid", raws, "hpcf-2018-10")
 
-    assert textbook.rows[0][1].published == "00:01:25"
+    assert textbook.rows[0][1].published == "85 s"
     assert textbook.rows[0][1].ratio == "1.6 ×"
     assert noted(textbook, "ratio: simulated")
     assert not [note for note in textbook.notes if note.startswith("a–b")]

@@ -114,7 +114,9 @@ LATE = {
     "commands/machines/profile.py": "haloscope.report.draw.figures",
     "commands/measuring/launched.py": "haloscope.report.draw.figures.panels",
     "commands/measuring/once.py": "haloscope.commands.measuring.one_case",
-    "commands/measuring/one_case.py": "haloscope.commands.measuring.launched",
+    "commands/measuring/one_case.py": (
+        "haloscope.commands.measuring.launched haloscope.run.run_view"
+    ),
     "commands/measuring/run.py": "haloscope.report.writing",
     "host/machine.py": "psutil",
     "models/scaling_law.py": "scipy.optimize",

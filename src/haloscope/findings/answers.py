@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
+from haloscope.findings.words import MANY
 
 _OPPOSITE: Mapping[Verdict | None, Verdict] = {
     Verdict.FASTER: Verdict.SLOWER,
@@ -19,7 +20,8 @@ def answering(finding: Finding) -> Finding:
     """Return a finding with one verdict: the one shown in the most settings, or at the most points.
 
     A difference takes precedence over none. Settings with the opposite difference are counted.
-    Settings that were not measured answer only if none was. Shapes without verdicts are kept.
+    Settings that were not measured answer only if none was. Many equal ones are counted. Shapes
+    without verdicts are kept.
     """
     if not finding.parts:
         return finding
@@ -27,7 +29,10 @@ def answering(finding: Finding) -> Finding:
         case FindingShape.COMPARISON:
             return replace(finding, parts=_compared(finding.parts))
         case FindingShape.BEST | FindingShape.TREND:
-            return replace(finding, parts=(_leading(finding.parts),))
+            lead = _leading(finding.parts)
+            if len(lead.also) > MANY:
+                lead = replace(lead, also=({"others": len(lead.also)},))
+            return replace(finding, parts=(lead,))
         case _:
             return finding
 

@@ -38,7 +38,23 @@ def badge(trust: Trust) -> str:
         each = [f"times of {_names(these)}, {error}" for error, these in [*alike.items()][:_GRADES]]
         rest = [one for these in [*alike.values()][_GRADES:] for one in these]
         sentences.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")
+    if fitted := [one.name for one in trust.others if one.fitted]:
+        sentences.append(
+            f"Published times of {listed(fitted)} set numbers of the cluster file, so agreement "
+            "with them does not validate"
+        )
     return ". ".join(sentences) + "."
+
+
+def brief_badge(trust: Trust) -> str:
+    """Return the badge in a line: "Simulated on tara; validated, within ± 9.2 %."."""
+    widest = within(max(one.band.factor for one in trust.grades))
+    how = {
+        "yes": f"validated, within {widest}",
+        "partly": f"partly validated, likely within {widest}",
+        "no": f"not validated there, likely within {widest}",
+    }[trust.validated]
+    return f"Simulated on {listed(trust.clusters)}; {how}."
 
 
 def _names(grades: Sequence[Grade]) -> str:

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from haloscope.stats import FEWEST_FOR_INTERVAL
-
 
 class Caveat(StrEnum):
     """Names of caveats, as in documents."""
@@ -47,6 +45,7 @@ class Caveat(StrEnum):
     OTHER_LEVEL = "other_cache_level"
     PARTLY_CACHED = "partly_cached"
     SUPERLINEAR = "superlinear"
+    BANDWIDTH_GROWS = "bandwidth_grows"
     SUPERLINEAR_UNSHOWN = "superlinear_not_shown"
     DIFFERENT_PROGRAM = "different_program"
     STAND_IN = "stand_in"
@@ -71,11 +70,16 @@ class Explanation:
         """
         return _OF_IMPORTED.get(self.remedy, self.remedy) if imported else self.remedy
 
+    @property
+    def line(self) -> str:
+        """Return both as one text."""
+        return f"{self.text} {self.remedy}".rstrip()
 
-_RERUN = "Rerun with more launches (--launches)."
+
+RERUN = "Rerun with more launches (--launches)."
 _RETRY = "Retry: haloscope run --resume DIR."
 _ALTERNATE = "Alternate launches of both: haloscope run --resume DIR --launches N."
-_OF_IMPORTED = {_RERUN: "Import the outputs of more runs.", _RETRY: "", _ALTERNATE: ""}
+_OF_IMPORTED = {RERUN: "Import the outputs of more runs.", _RETRY: "", _ALTERNATE: ""}
 _ALLOCATE = "Submit further jobs: haloscope run --resume DIR --allocations N."
 EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.INCOMPLETE: Explanation("Launches are missing from the tables.", _RETRY),
@@ -141,11 +145,11 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "The working set is within 25 % of a cache size, where the node model has a step; these "
         "times are less reliable.",
     ),
-    Caveat.ONE_LAUNCH: Explanation("One launch: no confidence interval.", _RERUN),
+    Caveat.ONE_LAUNCH: Explanation("One launch: no confidence interval.", RERUN),
     Caveat.FEW_LAUNCHES: Explanation(
-        f"Fewer than {FEWEST_FOR_INTERVAL} launches: a range, not a confidence interval."
+        "Too few launches for a confidence interval: the range is given.", RERUN
     ),
-    Caveat.TOO_FEW: Explanation("Too few launches for a significance test.", _RERUN),
+    Caveat.TOO_FEW: Explanation("Too few launches for a significance test.", RERUN),
     Caveat.ONE_ALLOCATION: Explanation(
         "All launches ran in one allocation of the batch system; other nodes may differ.",
         _ALLOCATE,
@@ -156,6 +160,10 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.OTHER_LEVEL: Explanation("The working sets are in different levels of memory."),
     Caveat.PARTLY_CACHED: Explanation("Caches hold a part of this working set."),
     Caveat.SUPERLINEAR: Explanation("Efficiency above 100 %: cause not identified."),
+    Caveat.BANDWIDTH_GROWS: Explanation(
+        "Efficiency above 100 %: STREAM triad over such a working set also gains more than the "
+        "number of cores."
+    ),
     Caveat.SUPERLINEAR_UNSHOWN: Explanation(
         "These launches do not show that the efficiency is above 100 %."
     ),

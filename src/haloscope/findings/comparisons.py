@@ -15,17 +15,17 @@ from haloscope.findings.words import (
     capitalised,
     error_of,
     factor,
-    factors,
     how_sure,
-    interval,
+    interval_of,
     is_plural,
     joined,
+    pace,
     place_of,
     spread_of,
     value_of,
     words,
 )
-from haloscope.quantities import listed, number, within
+from haloscope.quantities import listed, within
 from haloscope.study.settings import Settings
 
 
@@ -86,9 +86,10 @@ def _one_comparison(finding: Finding, part: Claim, subject: str, reference: str)
         return f"{subject} and {reference} take the same time{where}"
     known = sure = ""
     if ratio:
-        known = f"{factors(ratio.least, ratio.most, 3)} as fast"
-        sure = interval(ratio.estimate) if ratio.least == ratio.most else ""
-    detail = bracketed(known, sure, needed(part), _error(part))
+        known = pace(ratio.least, ratio.most)
+        alone = ratio.least == ratio.most
+        sure = interval_of(ratio, inverse=ratio.most < 1) if alone else ""
+    detail = bracketed(known, sure, _error(part))
     return f"{subject} vs {reference}: {VERDICTS[part.verdict]}{where}{detail}"
 
 
@@ -115,7 +116,7 @@ def _clause(finding: Finding, part: Claim) -> str:
         verdict = f"{factor(ratio)} faster"
     elif ratio and part.verdict is Verdict.SLOWER:
         verdict = f"takes {factor(ratio, inverse=True)} as long"
-    return f"{verdict}{at and f' {at}'}{bracketed(_most(part), needed(part), _error(part))}"
+    return f"{verdict}{at and f' {at}'}{bracketed(_most(part), _error(part))}"
 
 
 def _error(part: Claim) -> str:
@@ -125,20 +126,18 @@ def _error(part: Claim) -> str:
     return f"simulation error {within(band)}"
 
 
-def needed(part: Claim) -> str:
-    """Return how many launches would decide an undecided comparison."""
-    return f"needs {part.needed} launches each" if part.needed else ""
-
-
 def _most(part: Claim) -> str:
     if part.ratio is None:
         return ""
-    one, inverse = part.ratio, part.verdict is Verdict.SLOWER
-    if (part.count or len(part.at)) > 1:
-        middle = number(1 / one.median if inverse else one.median)
-        where = words(one.where)
-        return f"median {middle}x{where and f'; most with {where}'}"
-    return words(one.where)
+    one, where = part.ratio, words(part.ratio.where)
+    if (part.count or len(part.at)) < 2:
+        return where
+    if part.verdict is Verdict.EQUAL:
+        return ""
+    middle = pace(one.median, one.median)
+    if part.verdict in (Verdict.FASTER, Verdict.SLOWER):
+        middle = middle.rpartition(" as ")[0]
+    return f"median {middle}{where and f'; most with {where}'}"
 
 
 def fastest(finding: Finding) -> str:
@@ -161,7 +160,7 @@ def _first(finding: Finding, part: Claim) -> str:
     every = _together([part.subject, *part.also])
     at = place_of(finding, part)
     sure = VERDICTS[part.verdict] if part.also and part.verdict in _NEED_VERDICT else ""
-    return f"{every}{at and f' {at}'}{bracketed(sure, needed(part))}"
+    return f"{every}{at and f' {at}'}{bracketed(sure)}"
 
 
 _NEED_VERDICT = (Verdict.EQUAL, Verdict.UNDECIDED)
@@ -191,7 +190,7 @@ def _winner(finding: Finding, part: Claim) -> Iterator[str]:
         yield f"{where}{every} are equally fast{bracketed(time, spread)}"
     else:
         why = "undecided" if part.verdict is Verdict.UNDECIDED else "no difference shown"
-        yield f"{where}{why} between {every}{bracketed(needed(part))}"
+        yield f"{where}{why} between {every}"
         if time:
             has = "have" if is_plural(part.subject) else "has"
             yield f"{names[0]} {has} the lowest median, {time}"

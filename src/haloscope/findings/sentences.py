@@ -9,11 +9,11 @@ legend(findings)         what the marks mean, each once
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from haloscope.findings.caveats import EXPLAINED, Caveat
-from haloscope.findings.comparisons import VERDICTS, compared, fastest, needed
+from haloscope.findings.caveats import EXPLAINED, RERUN, Caveat, Explanation
+from haloscope.findings.comparisons import VERDICTS, compared, fastest
 from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
 from haloscope.findings.words import (
     COUNTED,
@@ -42,20 +42,29 @@ from haloscope.quantities import (
     probability,
     within,
 )
+from haloscope.stats import FEWEST_FOR_INTERVAL
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 
 
 @dataclass(frozen=True)
 class Legend:
-    """Marks of caveats, and a line for each; caveats that apply to every finding have no mark.
+    """Marks of caveats, and their explanations; caveats of every finding have no mark.
 
     imported: whether all records are from other programs.
     """
 
     marks: Mapping[Caveat, str]
-    lines: tuple[str, ...]
+    explained: Mapping[Caveat, Explanation]
     imported: bool = False
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A line for each caveat, those without a mark first."""
+        ordered = sorted(self.explained, key=lambda one: one in self.marks)
+        return tuple(
+            f"{self.marks.get(one, '')} {self.explained[one].line}".lstrip() for one in ordered
+        )
 
     def of(self, finding: Finding) -> str:
         """Return the marks of a finding: "[1][3]"."""
@@ -69,16 +78,26 @@ def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
     used = [caveat for caveat in Caveat if any(caveat in one.caveats for one in marked)]
     apart = [caveat for caveat in used if not all(caveat in one.caveats for one in measured)]
     marks = {caveat: f"[{number_of}]" for number_of, caveat in enumerate(apart, start=1)}
-    lines = (
-        " ".join(
-            filter(
-                None, (marks.get(one), explanation.text, explanation.remedy_for(imported=imported))
-            )
-        )
-        for one in sorted(used, key=lambda one: (one in marks, used.index(one)))
-        for explanation in [EXPLAINED[one]]
-    )
-    return Legend(MappingProxyType(marks), tuple(lines), imported)
+    parts = [part for one in marked for part in one.parts]
+    explained = {
+        one: replace(EXPLAINED[one], remedy=_remedy(one, used, parts, imported)) for one in used
+    }
+    return Legend(MappingProxyType(marks), MappingProxyType(explained), imported)
+
+
+def _remedy(caveat: Caveat, used: Sequence[Caveat], parts: Sequence[Claim], imported: bool) -> str:
+    """Return a caveat's remedy; the last caveat about launches has the number that mends all."""
+    remedy = EXPLAINED[caveat].remedy_for(imported=imported)
+    if EXPLAINED[caveat].remedy != RERUN:
+        return remedy
+    about = [one for one in used if EXPLAINED[one].remedy == RERUN]
+    known = [part.needed for part in parts if part.needed]
+    if caveat is not about[-1]:
+        return ""
+    if imported or (about == [Caveat.TOO_FEW] and not known):
+        return remedy
+    fewest = max([FEWEST_FOR_INTERVAL] * (about != [Caveat.TOO_FEW]) + known)
+    return f"Rerun with {fewest} launches of each case (--launches {fewest})."
 
 
 def _head(finding: Finding) -> str:
@@ -90,7 +109,7 @@ def _head(finding: Finding) -> str:
     return f"{finding.question} ({common})"
 
 
-NO_MARKS = Legend(MappingProxyType({}), ())
+NO_MARKS = Legend(MappingProxyType({}), MappingProxyType({}))
 
 
 def sentence(finding: Finding, known: Legend = NO_MARKS) -> str:
@@ -110,6 +129,11 @@ class KeyFigure:
     label: str
     spread: str = ""
     marks: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return all of it as one line."""
+        return f"{self.value}  {self.label}{bracketed(self.spread)} {self.marks}".rstrip()
 
 
 _UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
@@ -209,9 +233,8 @@ def _step(finding: Finding, part: Claim) -> str:
     if pace == _MORE and not with_own:
         pace, than = "that", "with"
     undecided = VERDICTS[part.verdict] if part.verdict is Verdict.UNDECIDED else ""
-    why = ": ".join(filter(None, (undecided, needed(part))))
     by = f"{times} {pace}{with_own} {than} {words(part.reference)}"
-    by += bracketed(sure, why, efficiency, cost)
+    by += bracketed(sure, undecided, efficiency, cost)
     return f"{value}{bracketed(own)}, {by}" if value else by
 
 
@@ -222,9 +245,9 @@ def _pace(finding: Finding, part: Claim) -> tuple[bool, str]:
     """Return whether a ratio is printed as its inverse, and the words after it."""
     if finding.metric.better == "higher":
         return False, _MORE
-    if part.verdict in _UNSHOWN:
-        return False, "as fast"
-    return (True, "as long") if part.ratio and part.ratio.estimate.value < 1 else (False, _FASTER)
+    if part.ratio and part.ratio.estimate.value < 1:
+        return True, "as long"
+    return False, "as fast" if part.verdict in _UNSHOWN else _FASTER
 
 
 def _breakdown(finding: Finding) -> str:
@@ -264,7 +287,7 @@ def _against_bound(finding: Finding, part: Claim) -> str:
         p = f"p = {probability(part.p_value)}" if part.p_value is not None else ""
         at, where = place_of(finding, part), words(part.ratio.where) if part.ratio else ""
         most = where and f"most with {where}"
-        return f"{by}{at and f' {at}'}{bracketed(most, p, needed(part))}"
+        return f"{by}{at and f' {at}'}{bracketed(most, p)}"
     value = f"{value_of(part, finding.metric)}, " if part.estimate else ""
     spread = spread_of(part, finding.metric)
     return f"{value}{percent(part.share)} of {finding.bound}{bracketed(own, spread)}"

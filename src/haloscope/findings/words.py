@@ -173,10 +173,21 @@ def factor(ratio: Ratio, *, inverse: bool = False) -> str:
     return factors(min(near), max(near), digits)
 
 
-def factors(least: float, most: float, digits: int) -> str:
+def factors(least: float, most: float, digits: int = 3) -> str:
     """Format the two ends of a ratio: "1.20x to 1.40x"."""
     low, high = number(least, digits), number(most, digits)
     return f"{low}x" if low == high else f"{low}x to {high}x"
+
+
+def pace(least: float, most: float) -> str:
+    """Format a range of speed ratios, those below 1 inverted: "1.03x to 1.06x as fast", "1.20x as
+    long", "between 1.52x as long and 1.07x as fast".
+    """
+    if least >= 1:
+        return f"{factors(least, most)} as fast"
+    if most <= 1:
+        return f"{factors(1 / most, 1 / least)} as long"
+    return f"between {number(1 / least)}x as long and {number(most)}x as fast"
 
 
 def how_sure(ratio: Ratio, *, inverse: bool = False) -> str:

@@ -18,6 +18,7 @@ from haloscope.analysis.comparison import (
 )
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
+from haloscope.findings.words import pace
 from haloscope.quantities import count, listed, number, percent
 from haloscope.report.compared import Compared
 from haloscope.report.composing import trusted
@@ -211,7 +212,7 @@ def describe(one: Contrast, second: str) -> str:
         return verdict
     longer = 1 / one.ratio.value - 1
     way = "longer" if longer > 0 else "shorter"
-    return f"{verdict}: {number(one.ratio.value)}x as fast, {percent(abs(longer))} {way}"
+    return f"{verdict}: {pace(one.ratio.value, one.ratio.value)}, {percent(abs(longer))} {way}"
 
 
 _SIGNS = ("faster", "slower")

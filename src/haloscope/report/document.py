@@ -11,7 +11,7 @@ from functools import cached_property
 from haloscope.analysis.validation.trust import Trust
 from haloscope.findings.answers import answering
 from haloscope.findings.badge import badge
-from haloscope.findings.caveats import EXPLAINED, Caveat
+from haloscope.findings.caveats import EXPLAINED, RERUN, Caveat, Explanation
 from haloscope.findings.finding import Finding, Prominence
 from haloscope.findings.sentences import KeyFigure, Legend, key_figure, legend, sentence
 from haloscope.report.method import Facts
@@ -90,7 +90,12 @@ class Document:
         used = {each for one in self.findings if one.severity in first for each in one.caveats}
         own = [one for one in Caveat if one in used - shown]
         marks = self._legend.marks
-        return [" ".join(filter(None, (marks.get(one), EXPLAINED[one].text))) for one in own]
+        return [f"{marks.get(one, '')} {self._first_words(one)}".lstrip() for one in own]
+
+    def _first_words(self, caveat: Caveat) -> str:
+        """Return a caveat's explanation; only one about launches has its remedy here."""
+        explanation = self.explained[caveat]
+        return explanation.line if EXPLAINED[caveat].remedy == RERUN else explanation.text
 
     @property
     def trust_class(self) -> str:
@@ -132,6 +137,11 @@ class Document:
     def legend(self) -> tuple[str, ...]:
         """The explanations of marks, and what applies to all sentences, each once."""
         return self._legend.lines
+
+    @property
+    def explained(self) -> Mapping[Caveat, Explanation]:
+        """The explanation of each caveat in use."""
+        return self._legend.explained
 
     @cached_property
     def _legend(self) -> Legend:
@@ -178,15 +188,16 @@ class Document:
     def first_figure(self) -> Figure | None:
         """The figure of the answer's topic, or one with a bar or curve per case, or None.
 
-        Of several in the topic, the first with the answer's cases. Without an answer, the first
-        figure.
+        Of several in the topic, the first with the answer's cases; otherwise one of some of these.
+        Without an answer, the first figure.
         """
         if self.answer is None:
             return next(iter(self.figures), None)
         topic, cases = self.answer.topic, {*self.answer.cases}
         own = [one for section in self.sections if section.id == topic for one in section.figures]
         beside = [one for one in self.figures if cases and cases <= {*one.cases}]
-        return next(iter((*(one for one in own if one in beside), *own, *beside)), None)
+        some = [one for one in self.figures if one.cases and {*one.cases} <= cases]
+        return next(iter((*(one for one in own if one in beside), *own, *beside, *some)), None)
 
     @property
     def nothing_left_out(self) -> str:

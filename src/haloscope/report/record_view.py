@@ -78,7 +78,7 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
         _section("result", _results(record, whole=whole)),
         _section(f"time of {step}", _times(record.times_s)),
         _phases(record, several),
-        _points(record.points, unit),
+        _points(record.points, unit) if whole else _by_operation(record.points, unit),
         _parts(record, whole=whole),
         _section("left out", [(one["line"], one["why"]) for one in _lost(record)]),
         _scattered(record),
@@ -188,10 +188,12 @@ def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _results(record: Record, *, whole: bool) -> list[tuple[str, str]]:
     """Return results with units: declared by external programs, otherwise in the names.
 
-    Names of results without a value are given with `whole`.
+    Counts of zero, and the names of results without a value, are given with `whole`.
     """
     if record.program is None:
         found = {key: value for key, value in record.result.items() if value is not None}
+        if not whole:
+            found = {k: v for k, v in found.items() if v != 0 or not isinstance(v, int)}
         without = [_title(key) for key in record.result if key not in found]
         return [*_pairs(found), *([("no value", ", ".join(without))] if whole and without else [])]
     units = record.program.get("units") or {}
@@ -284,6 +286,26 @@ def _points(points: Sequence[Mapping[str, Any]], unit: str) -> RenderableType | 
         operation = [point.get("operation") or MISSING] if operations else []
         table.add_row(size_in(point["size_bytes"], unit), *operation, time, *results)
     return Group(Text("by size", style="bold"), table)
+
+
+def _by_operation(points: Sequence[Mapping[str, Any]], unit: str) -> RenderableType | None:
+    """Return the first result of operations with several sizes in a row for each size."""
+    sizes: dict[str, dict[int, Any]] = {}
+    for point in points:
+        own = sizes.setdefault(str(point.get("operation") or ""), {})
+        own[point["size_bytes"]] = next(iter(point["result"].items()), None)
+    swept = {name: own for name, own in sizes.items() if len(own) > 1}
+    if len(swept) < 2 or None in (each for own in swept.values() for each in own.values()):
+        return _points(points, unit)
+    table = Table("size", box=None)
+    for name in swept:
+        table.add_column(name, justify="right", overflow="fold")
+    for at in dict.fromkeys(at for own in swept.values() for at in own):
+        cells = (named(*own[at])[1] if at in own else MISSING for own in swept.values())
+        table.add_row(size_in(at, unit), *cells)
+    (first, *_), *_ = ([*own.values()] for own in swept.values())
+    title = f"{named(*first)[0]} by size; --all also prints times"
+    return Group(Text(title, style="bold"), table)
 
 
 def _parts(record: Record, *, whole: bool) -> RenderableType | None:

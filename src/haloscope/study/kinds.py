@@ -196,7 +196,7 @@ FINDINGS = {
     "ring": "time of a message around a ring",
     "pingpong": "latency and bandwidth between two processes",
     "message_streams": "highest message rate and bandwidth of streams",
-    "gpu_messages": "latency and bandwidth of messages between GPUs",
+    "gpu_messages": "bandwidth of messages between GPUs",
     "forest_overhead": "overhead of a star forest over messages between GPUs",
     "startup": "sizes at which start-up dominates the time from device memory",
     "device_settings": "effect of settings on star forests in device memory",

@@ -53,7 +53,7 @@ def test_a_triad_above_memory_bandwidth_shows_cache_use(faster: float, served: b
     (one,) = found(memory.solver, [poisson(2048), triads])
 
     assert (Caveat.PARTLY_CACHED in one.caveats) == served
-    assert one.parts[0].subject["level"] == "working set in memory"
+    assert one.parts[0].subject["level"] == "working set 96 MiB in memory"
     assert 0 < (one.parts[0].share or 0) < 1
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.layout import PROCESSES
+from haloscope.quantities import printed_seconds
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable
@@ -151,9 +152,11 @@ def _packed(case: MeasuredCase) -> bool:
     return case.layout.ppn > 1 and case.layout.cores_of_a_node < cores
 
 
-def shown(text: str) -> str:
-    """Return a published text; a time below its resolution of one second is "< 1 s"."""
-    return "< 1 s" if text == "00:00:00" else text
+def shown(text: str, value: float, resolution_s: float) -> str:
+    """Return a published text; HH:MM:SS in seconds, as other times: "7 s", or "< 1 s" for zero."""
+    if ":" not in text:
+        return text
+    return printed_seconds(value, resolution_s) if value else f"< {resolution_s:.0f} s"
 
 
 def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> Reference | None:
@@ -164,7 +167,8 @@ def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> R
     low = value if cell.low is None else cell.low
     high = value if cell.high is None else cell.high
     bound = str(table.facts.get("omp_proc_bind", ""))
-    return Reference(value, shown(cell.text), low, high, source(table), threads_bound=bound)
+    text = shown(cell.text, value, 2 * (high - value))
+    return Reference(value, text, low, high, source(table), threads_bound=bound)
 
 
 def source(table: PaperTable) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.validation.bands import ErrorBand
+from haloscope.analysis.validation.bands import ErrorBand, known
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,8 @@ class Grade:
     """Simulated cases of one kernel, variant, and cluster, and the widest of their bands.
 
     copied: the built-in cluster file of which theirs is an unchanged copy; otherwise "". beyond:
-    properties that some case has and no published cell has (ErrorBand.beyond).
+    properties that some case has and no published cell has (ErrorBand.beyond). fitted: whether
+    published times of such cases set numbers of the cluster file, and none validates it.
     """
 
     cluster: str
@@ -24,6 +25,7 @@ class Grade:
     band: ErrorBand
     copied: str = ""
     beyond: tuple[str, ...] = ()
+    fitted: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,9 @@ def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
         found = [case.band for case in own if case.band]
         widest = max(found, key=lambda band: (not band.own, band.factor))
         beyond = {each for case in own if case.band for each in case.band.beyond(case.settings)}
+        fitted = not widest.own and _fitted(f"{name} on {cluster}")
         grades.append(
-            Grade(cluster, name, len(own), widest, _copied(own[0]), tuple(sorted(beyond)))
+            Grade(cluster, name, len(own), widest, _copied(own[0]), tuple(sorted(beyond)), fitted)
         )
     ordered = sorted(grades, key=lambda one: (not one.band.own, -one.cases))
     verified = sum(case.verified for own in by_name.values() for case in own)
@@ -85,6 +88,12 @@ def preferred(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
     """Return the cases of validated variants for kernels that have some, and all others."""
     own = {case.kernel for case in cases if case.band and case.band.own}
     return [case for case in cases if case.kernel not in own or not case.band or case.band.own]
+
+
+def _fitted(name: str) -> bool:
+    """Return whether all published times of a kernel and variant set numbers of its cluster."""
+    cells = [cell for group in known().groups if group.name == name for cell in group.cells]
+    return bool(cells) and all(cell.fitted for cell in cells)
 
 
 def _copied(case: MeasuredCase) -> str:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
@@ -18,7 +19,7 @@ from haloscope.quantities import count
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
 from haloscope.run.campaign import preparing
-from haloscope.run.places import Place, places
+from haloscope.run.places import Place, Runner, places
 from haloscope.run.places.here import Here
 from haloscope.run.prepare import halobench, kernels, workbench
 from haloscope.run.prepare.workbench import Workbench
@@ -65,7 +66,8 @@ def execute(arguments: argparse.Namespace, since: machine.Used | None) -> int:
     (case,), seen = place.probed([case], bench)
     runner = place.runner("once", workbench.new_seed(), bench, seen)
     launches = arguments.replicates or arguments.launches
-    records = list(runner.run([Launch(case, number) for number in range(launches)]))
+    todo = [Launch(case, number) for number in range(launches)]
+    records = _records(runner, todo, tell)
     if arguments.json:
         for record in records:
             print(json.dumps(record))
@@ -76,6 +78,16 @@ def execute(arguments: argparse.Namespace, since: machine.Used | None) -> int:
         given = [word.partition("=")[0] for word in arguments.params]
         _show([Record.of(record) for record in records], Screen(), given, whole=arguments.all)
     return 0 if all(record["outcome"] == "ok" for record in records) else 1
+
+
+def _records(runner: Runner, todo: Sequence[Launch], tell: Teller) -> list[dict[str, Any]]:
+    """Run launches; a terminal shows the elapsed time."""
+    if not tell.console.is_interactive:
+        return list(runner.run(todo))
+    from haloscope.run.run_view import RunView  # loads rich's progress bars
+
+    with RunView(tell.console, todo, {}) as view:
+        return list(runner.run(view.watch(todo)))
 
 
 def _show(

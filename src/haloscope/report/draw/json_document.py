@@ -241,7 +241,7 @@ def model(document: Document) -> ReportJson:
                 one.id for one in document.findings if one.severity is values.Prominence.KEY_FIGURE
             ],
             "findings": [{**vars(one), "text": document.said(one)} for one in document.findings],
-            "caveats": {one.value: EXPLAINED[one] for one in used},
+            "caveats": {one.value: document.explained.get(one, EXPLAINED[one]) for one in used},
             "tables": [
                 {**vars(table), "topic": section.id}
                 for section in document.sections

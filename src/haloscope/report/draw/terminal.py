@@ -14,8 +14,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from haloscope.findings.answers import answering
-from haloscope.findings.finding import Prominence
-from haloscope.findings.sentences import sentence
+from haloscope.findings.badge import brief_badge
+from haloscope.findings.finding import Finding, Prominence
 from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
@@ -33,85 +33,82 @@ LINES, COLUMNS = 11, 80
 
 
 def summary(document: Document) -> RenderableType:
-    """Return answer, key figures, and warnings in at most 11 lines of 80 columns.
+    """Return answer, warnings, and key figures in at most 11 lines of 80 columns.
 
-    Explanations of marks take precedence over key figures.
+    A part that does not fit is left out with the explanations of its marks. The answer precedes
+    warnings, and these precede key figures.
     """
-    answer, room = document.answer, LINES - 1
-    text = document.headline
-    badge = [_Part(document.badge, "cyan", least=2)] if document.badge else []
-    first = [_Part(document.title, "bold"), _Part(document.summary), _Part(text, least=3)]
-    left = room - sum(part.taken for part in [*first, *badge])
-    every = document.warnings
-    figures, explained = _explained(document, text, left - bool(every))
-    if len(explained) > left and answer:
-        first[-1], explained = _Part(sentence(answering(answer)), least=3), []
-    left -= len(figures) + len(explained)
-    warned = [_Part(f"! {document.said(one)}", "yellow", "  ") for one in every][:left]
-    others = [_Part(line, "dim", "  ") for line in document.first_caveats if not _marks(line)]
-    others = others[: left - len(warned)]
-    parts = [*first, *warned, *figures, *explained, *badge, *others]
-    for part in [first[2], *warned, *badge, *explained, *figures, *others, *first[:2]]:
-        spare = room - sum(one.taken for one in parts)
-        part.least = min(len(part.lines), part.taken + spare)
+    caveats = sorted(document.first_caveats, key=lambda line: "--launches" not in line)
+    marked = [_Part(5, line, "dim") for line in caveats if _marks(line)]
+    warnings = [_Part(3, _brief(document, one), "yellow") for one in document.warnings]
+    wanted = [
+        _Part(0, document.title, "bold"),
+        _Part(2, _answer(document)),
+        *warnings,
+        *([_Part(6, brief_badge(document.trust), "cyan")] if document.trust else []),
+        *(_Part(7, line, "dim") for line in caveats if not _marks(line)),
+        _Part(1, document.summary.partition(" Study: ")[0]),
+        *(_Part(4, figure.text) for figure in document.key_figures),
+    ]
+    shown: list[_Part] = []
+    for part in wanted:
+        explained = [one for one in marked if _marks(one.text) & _marks(part.text)]
+        added = [part, *(one for one in explained if one not in shown)]
+        kept = warnings[:1] if part.slot < _WARNING else []
+        if sum(len(one.lines) for one in [*shown, *added, *kept]) < LINES:
+            shown += added
+        elif part.slot == _ANSWER and document.answer:
+            shown.append(replace(part, text=re.sub(r" (\[\d+\])+$", "", part.text)))
     counted = {
-        "warning": len(every) - len(warned),
+        "warning": len(document.warnings) - sum(one.slot == _WARNING for one in shown),
         "finding": len(document.details())
         + sum(len(document.details(section.id)) for section in document.sections),
         "note": len(document.left_out),
     }
     more = [count(n, what, f"{what}s") for what, n in counted.items() if n]
     last = f"In the report and `haloscope show`: {listed(more) or 'all tables'}."
-    return Group(*(line for part in parts for line in part.shown()), Text(last))
+    ordered = sorted(shown, key=lambda one: (one.slot, one.text if one in marked else ""))
+    lines = (Text(line, style=part.style) for part in ordered for line in part.lines)
+    return Group(*lines, Text(last))
 
 
-def _explained(document: Document, answer: str, room: int) -> tuple[list[_Part], list[_Part]]:
-    """Return the key figures that fit together with the explanations of their and the answer's
-    marks.
-    """
-    figures, explained = [], []
-    for figure in document.key_figures:
-        spread = f" ({figure.spread})" if figure.spread else ""
-        line = f"{figure.value}  {figure.label}{spread} {figure.marks}".rstrip()
-        figures.append(_Part(line, indent="  "))
-    for kept in range(len(figures), -1, -1):
-        used = _marks(answer, *(figure.text for figure in figures[:kept]))
-        explained = [_Part(x, "dim", "  ") for x in document.first_caveats if used & _marks(x)]
-        if kept + len(explained) <= room:
-            return figures[:kept], explained
-    return [], explained
+_ANSWER, _WARNING = 2, 3
+_LONGEST = 5
+"""_LONGEST is the number of lines above which an answer has only its first values."""
 
 
-def _marks(*texts: str) -> set[str]:
-    return {mark for text in texts for mark in re.findall(r"\[\d+\]", text)}
+def _answer(document: Document) -> str:
+    if document.answer is None:
+        return document.headline
+    answer = answering(document.answer)
+    shown = range(max(1, len(answer.parts)), 0, -1)
+    texts = [document.said(replace(answer, parts=answer.parts[:k])) for k in shown]
+    return next((text for text in texts if len(wrap(text, COLUMNS)) <= _LONGEST), texts[-1])
 
 
-@dataclass
+def _brief(document: Document, warning: Finding) -> str:
+    """Return a warning, without details if it would take more than two lines."""
+    full = f"! {document.said(warning)}"
+    return full if len(full) < 2 * COLUMNS else f"! {document.said(replace(warning, parts=()))}"
+
+
+def _marks(text: str) -> set[str]:
+    return set(re.findall(r"\[\d+\]", text))
+
+
+@dataclass(frozen=True)
 class _Part:
-    """A text of a summary. least: the minimum number of lines shown, if it has them."""
+    """A text of a summary. slot: its place from the top; the first and third are not indented."""
 
+    slot: int
     text: str
     style: str = ""
-    indent: str = ""
-    least: int = 1
 
     @property
     def lines(self) -> list[str]:
-        """Return all its lines."""
-        return wrap(self.text, COLUMNS, subsequent_indent=self.indent) or [""]
-
-    @property
-    def taken(self) -> int:
-        """Number of lines it takes."""
-        return min(self.least, len(self.lines))
-
-    def shown(self) -> list[Text]:
-        """Return the shown lines; if more follow, the last one ends after a whole word."""
-        lines = self.lines[: self.taken]
-        if len(lines) < len(self.lines):
-            kept = wrap(lines[-1].strip(), COLUMNS - 2 - len(self.indent))[0]
-            lines[-1] = f"{self.indent if len(lines) > 1 else ''}{kept} …"
-        return [Text(line, style=self.style) for line in lines]
+        """Return its lines."""
+        indent = "  " if self.slot >= _WARNING else ""
+        return wrap(self.text, COLUMNS, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def found(document: Document) -> RenderableType:

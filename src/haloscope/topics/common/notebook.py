@@ -21,11 +21,9 @@ from haloscope.quantities import (
     PLAIN,
     SECONDS,
     Scale,
-    clock,
     count,
     ends,
     listed,
-    printed_seconds,
     quantity,
     signed,
 )
@@ -44,8 +42,6 @@ ONE_ALLOCATION = (
     "All launches ran in one batch job (allocation); results may not hold on other nodes."
 )
 """ONE_ALLOCATION states the limitation of intervals over launches on the same nodes."""
-MINUTE_S = 60
-"""MINUTE_S is the time from which seconds alone are hard to read."""
 NAMED_CASES = 3
 """NAMED_CASES is the maximum number of cases not run that a note names: a study that was stopped
 early has hundreds.
@@ -89,17 +85,15 @@ class Notebook:
     def time(
         self, case: MeasuredCase | None, published: Reference | None = None, mesh: str = ""
     ) -> Cell:
-        """Return a case's wall time, from a minute on also as HH:MM:SS, with the published one."""
+        """Return a case's wall time, with the published one."""
         if case is None:
             return missing()
         cell = self.estimate(case.time, case, SECONDS)
         if case.time is None:
             return cell
-        if case.time.value >= MINUTE_S:
-            cell = replace(cell, text=f"{cell.text} ({clock(case.time.value)})")
         if published is None:
             return cell
-        cell = self.beside(cell, _in_seconds(published), mesh)
+        cell = self.beside(cell, published, mesh)
         if published.threads_bound and case.ranks > 1:
             self.note(
                 f"Published with OMP_PROC_BIND={published.threads_bound}, which binds the "
@@ -237,17 +231,6 @@ class Notebook:
         return left_out(self._cases, self._among)
 
 
-def _in_seconds(published: Reference) -> Reference:
-    """Return a time below a minute with the paper's resolution, if the clock format is coarser.
-
-    A ratio refers to that time: 6.65 s, not 00:00:07.
-    """
-    resolution_s = 2 * (published.high - published.value)
-    if published.value >= MINUTE_S or resolution_s >= 1 or ":" not in published.text:
-        return published
-    return replace(published, text=printed_seconds(published.value, resolution_s))
-
-
 _MARKS = (OVERSUBSCRIBED, EMULATED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING)
 _SPREADS = ("[a, b]: ", "a … b: ", "(a … b): ", "A value without ", "A percentile without ")
 _RATIOS = ("ratio: ", f"a{RANGE}b: ")
@@ -357,8 +340,8 @@ def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> l
             one = (name_of(case, among), len(own), _total(case))
             alike.setdefault((outcome, _shortened(reason)), []).append(one)
     lines = []
-    for (outcome, reason), cases_told in alike.items():
-        names, left, totals = zip(*cases_told, strict=True)
+    for (outcome, reason), several in alike.items():
+        names, left, totals = zip(*several, strict=True)
         launches = _of(sum(left), sum(totals))
         lines.append(
             f"Left out: {_named(names)}. {capitalised(launches)} {BECAME[outcome]}: {reason}"

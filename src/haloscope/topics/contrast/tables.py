@@ -19,7 +19,6 @@ from haloscope.analysis.comparison import (
     OPEN,
     UNTESTABLE,
     Contrast,
-    launches_needed,
 )
 from haloscope.analysis.context import Context
 from haloscope.analysis.validation.published import WALL_TIMES, source
@@ -99,17 +98,9 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
         )
     for verdict, noun in ((UNTESTABLE, "launches"), (FEW_ALLOCATIONS, "allocations")):
         if any(contrast.verdict == verdict for contrast in shown):
-            needed = launches_needed(tests[0].family)
-            option = "" if all(map(_is_imported, tests)) else f" (--{noun} {needed})"
             notebook.note(
-                f"A verdict requires {needed} {noun} of each case{option}. With fewer, no "
-                f"difference can be significant (p ≤ {ALPHA})."
+                f"With so few {noun} of each case, no difference can be significant (p ≤ {ALPHA})."
             )
-
-
-def _is_imported(contrast: Contrast) -> bool:
-    cases = (contrast.first.case, contrast.second.case)
-    return all(record.imported for case in cases for record in case.launches)
 
 
 def _apart_alone(contrast: Contrast) -> bool:

@@ -19,6 +19,7 @@ from haloscope.findings.finding import (
     Ratio,
 )
 from haloscope.layout import CORES
+from haloscope.quantities import listed, rate, size
 from haloscope.topics.common.making import made, needed_of, verdict_of
 from haloscope.topics.memory import Triad, memory_triads, uses
 
@@ -46,13 +47,23 @@ def bandwidth(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
     yield made(
         context,
         [many.case, few.case],
-        "Memory bandwidth (triad)",
+        f"Memory bandwidth (triad over {_sets(few, many)})",
         FindingShape.TREND,
         parts,
         topic="memory",
         metric=BANDWIDTH,
         but=CORES,
     )
+
+
+def _sets(*triads: Triad) -> str:
+    """Return the working sets of triads of one level, over all cores: "32 MiB in L3"."""
+    sizes = listed([size(each) for each in sorted({one.working_set_bytes for one in triads})])
+    return _in(sizes, triads[0].level)
+
+
+def _in(sizes: str, level: str) -> str:
+    return f"{sizes} in {level}" if level else sizes
 
 
 def _moved(triad: Triad) -> Claim:
@@ -116,7 +127,7 @@ def solver(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
                         "variant": variant,
                         "n": best.case.settings.get("n"),
                         best.case.counted: best.case.cores,
-                        "level": f"working set in {best.level}" if best.level else "",
+                        "level": f"working set {_in(size(best.working_set_bytes), best.level)}",
                     },
                     estimate=best.achieved,
                     share=best.share,
@@ -124,7 +135,7 @@ def solver(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
             ],
             topic="memory",
             metric=BANDWIDTH,
-            bound="STREAM triad",
+            bound=f"STREAM triad over {_sets(best.triad)} ({rate(best.triad.moved.value)})",
             but=(*CORES, "n", "variant"),
             caveats=[Caveat.PARTLY_CACHED] if served else [],
             near=[],

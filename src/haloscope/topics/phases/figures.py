@@ -161,6 +161,7 @@ def _figure(part: Facet, context: Context) -> Figure:
         alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {listed(_longest(panels))}."
         + (f" Cut off {ends}." if (ends := _ends_in_words(panels[-1])) else ""),
         notes=tuple(notes),
+        cases=(case.id,),
     )
 
 

@@ -220,14 +220,19 @@ def _read_off(
 
 
 def _timed(table: PaperTable, *, ppn: int, **where: Scalar) -> _Printed | None:
-    """Return a time as printed, or in seconds if published with more digits."""
+    """Return a published time in seconds."""
     cell = table.cell("time_s", ppn=ppn, **where)
     if cell is None or isinstance(cell.value, str):
         return None
     value = float(cell.value)
     fine = table.resolution_s is not None and table.resolution_s < 1
-    text = printed_seconds(value, table.resolution_s) if fine else shown(cell.text)
-    return _Printed(value, cell.low or 0.0, cell.high or value, text, ppn)
+    high = value if cell.high is None else cell.high
+    text = (
+        printed_seconds(value, table.resolution_s)
+        if fine
+        else shown(cell.text, value, 2 * (high - value))
+    )
+    return _Printed(value, cell.low or 0.0, high, text, ppn)
 
 
 def _present(times: Mapping[str, _Printed | None]) -> dict[str, _Printed]:

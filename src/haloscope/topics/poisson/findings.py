@@ -19,7 +19,7 @@ from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Rat
 from haloscope.layout import CORES, LAYOUT, PROCESSES
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import made, needed_of, node_hours, verdict_of, winners
-from haloscope.topics.memory import VECTORS, swept_bytes
+from haloscope.topics.memory import VECTORS, swept_bytes, uses
 from haloscope.topics.phases import shares
 from haloscope.topics.poisson import Paces, by_ranks, converged
 from haloscope.topics.scaling import cores_beside, scalings
@@ -70,7 +70,7 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
             [
                 Claim(
                     cores_beside(top, base),
-                    cores_beside(base, top),
+                    {**cores_beside(base, top), **ladder.base_named},
                     estimate=top.time,
                     ratio=Ratio.of(contrast.ratio),
                     share=share.value,
@@ -81,9 +81,20 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
             ],
             topic="scaling",
             metric=SOLVE if converged(top) else ITERATION,
-            caveats=efficiency_caveats(base, share, _levels(base, top, context)),
+            caveats=efficiency_caveats(
+                base, share, _levels(base, top, context), grows=_bandwidth_grows(base, top, context)
+            ),
             but=CORES,
         )
+
+
+def _bandwidth_grows(base: MeasuredCase, top: MeasuredCase, context: Context) -> bool:
+    """Return whether triads over such working sets also gain more than the number of cores."""
+    triads = [use.triad for use in uses([base, top], context.all_cases, context.machine)]
+    few, many = triads if len(triads) > 1 else (None, None)
+    if few is None or many is None:
+        return False
+    return many.moved.value / many.case.cores > ABOVE * few.moved.value / few.case.cores
 
 
 def _cores(case: MeasuredCase) -> tuple[bool, int]:
@@ -100,7 +111,9 @@ def _levels(base: MeasuredCase, top: MeasuredCase, context: Context) -> bool:
     return few != many
 
 
-def efficiency_caveats(base: MeasuredCase, share: Estimate, levels: bool) -> list[Caveat]:
+def efficiency_caveats(
+    base: MeasuredCase, share: Estimate, levels: bool, *, grows: bool = False
+) -> list[Caveat]:
     """Return whether working sets are in different levels, or why an efficiency exceeds 100 %."""
     if levels:
         return [Caveat.OTHER_LEVEL]
@@ -108,7 +121,7 @@ def efficiency_caveats(base: MeasuredCase, share: Estimate, levels: bool) -> lis
         return []
     if not base.alike and (share.low is None or share.low <= 1):
         return [Caveat.SUPERLINEAR_UNSHOWN]
-    return [Caveat.SUPERLINEAR]
+    return [Caveat.BANDWIDTH_GROWS if grows else Caveat.SUPERLINEAR]
 
 
 def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

@@ -111,6 +111,7 @@ def _figure(
             f"Hollow: published ({'; '.join(tables)}). Simulated values are those of haloscope "
             "validate; shaded: their error.",
         ),
+        cases=tuple(case.id for case in own),
     )
 
 

@@ -9,7 +9,8 @@ fitted, to all cases with the same number of processes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.comparison import Contrast, band_of, contrasts, step
@@ -23,6 +24,7 @@ from haloscope.quantities import count, seconds
 from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate, ratio_of_medians
 from haloscope.study.settings import Settings
+from haloscope.topics.contrast import alike
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,14 @@ class Ladder:
     """The cases of one mesh by p.
 
     ppn: processes per node; with fewer processes, all are on one node. None without a choice.
+    together: by their ids, cases with one process that run identical code, each with the launches
+    of all of these.
     """
 
     n: int
     ppn: int | None
     steps: Mapping[int, MeasuredCase]
+    together: Mapping[str, MeasuredCase] = field(default_factory=dict)
 
     @property
     def own(self) -> Mapping[int, MeasuredCase]:
@@ -44,15 +49,27 @@ class Ladder:
     @property
     def base(self) -> MeasuredCase | None:
         """The case that speedup refers to: the smallest p with a good launch."""
-        return next((case for case in self.steps.values() if case.launches), None)
+        own = next((case for case in self.steps.values() if case.launches), None)
+        return self.together.get(own.id, own) if own else None
+
+    @property
+    def base_named(self) -> Settings:
+        """What a finding adds to the cores of the base."""
+        pooled = self.base is not None and self.base.id in self.together
+        return {"name": "all launches of identical code"} if pooled else {}
 
     def speedup(self, case: MeasuredCase, seed: int) -> Estimate | None:
         """Return the base's time over a case's."""
-        return times_as_fast(self.base, case, seed) if self.base else None
+        base = self.base
+        return (
+            times_as_fast(case if base and base.id == case.id else base, case, seed)
+            if base
+            else None
+        )
 
     def against_base(self, case: MeasuredCase, seed: int) -> Contrast | None:
         """Compare a case with the base by a test; None without a base."""
-        if self.base is None or self.base is case:
+        if self.base is None or self.base.id == case.id:
             return None
         return contrasts([(step(self.base), step(case))], seed)[0]
 
@@ -66,6 +83,8 @@ class Ladder:
         where = ", ".join(filter(None, (label, f"n = {self.n}")))
         if self.base is None or self.base.time is None:
             return f"nothing ({where})"
+        name = self.base_named.get("name")
+        where += f"; {name}" if name else ""
         return f"{seconds(self.base.time.value)} with {self.base.processes} ({where})"
 
 
@@ -94,14 +113,24 @@ def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
     """
     sized = [case for case in cases if isinstance(case.settings.get("n"), int)]
     alone = [case for case in sized if case.ranks == 1]
+    together = _together(sized)
     found = [
-        *(_by_processes(part) for part in facets_of_kernels(sized, ("n", *PROCESSES))),
+        *(_by_processes(part, together) for part in facets_of_kernels(sized, ("n", *PROCESSES))),
         *(_by_threads(part) for part in facets_of_kernels(alone, ("n", "threads"))),
     ]
     return [one for one in found if any(len(ladder.steps) > 1 for ladder in one.ladders)]
 
 
-def _by_processes(part: Facet) -> Scaling:
+def _together(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
+    found: dict[str, MeasuredCase] = {}
+    for _, part in alike(cases):
+        own = [case for case in part.cases if case.launches]
+        launches = tuple(record for case in own for record in case.launches)
+        found |= {case.id: replace(case, launches=launches) for case in own if len(own) > 1}
+    return found
+
+
+def _by_processes(part: Facet, together: Mapping[str, MeasuredCase]) -> Scaling:
     several = [case for case in part.cases if case.layout.nodes > 1]
     p = "processes"
     if any(case.cores != case.ranks for case in part.cases):
@@ -110,7 +139,7 @@ def _by_processes(part: Facet) -> Scaling:
     arrangement = f"{count(each[0], 'process', 'processes')} per node" if each[0] else ""
     label = arrangement if len(each) == 1 else ""
     label = ", ".join(text for text in (part.label, label) if text)
-    return Scaling(label, p, _ladders(part, each))
+    return Scaling(label, p, _ladders(part, each, together))
 
 
 def _by_threads(part: Facet) -> Scaling:
@@ -118,13 +147,21 @@ def _by_threads(part: Facet) -> Scaling:
     return Scaling(label, "threads", _ladders(part, (None,)))
 
 
-def _ladders(part: Facet, each: Sequence[int | None]) -> tuple[Ladder, ...]:
-    return tuple(_ladder(part.cases, n, ppn) for n in values(part.cases, "n") for ppn in each)
+def _ladders(
+    part: Facet,
+    each: Sequence[int | None],
+    together: Mapping[str, MeasuredCase] = MappingProxyType({}),
+) -> tuple[Ladder, ...]:
+    return tuple(
+        Ladder(n, ppn, _steps_of(part.cases, n, ppn), together)
+        for n in values(part.cases, "n")
+        for ppn in each
+    )
 
 
-def _ladder(cases: Sequence[MeasuredCase], n: int, ppn: int | None) -> Ladder:
+def _steps_of(cases: Sequence[MeasuredCase], n: int, ppn: int | None) -> Mapping[int, MeasuredCase]:
     own = [case for case in cases if case.number("n") == n and (ppn is None or _is_of(case, ppn))]
-    return Ladder(n, ppn, {case.cores: case for case in sorted(own, key=lambda case: case.cores)})
+    return {case.cores: case for case in sorted(own, key=lambda case: case.cores)}
 
 
 def _is_of(case: MeasuredCase, ppn: int) -> bool:

@@ -248,18 +248,18 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
 class BetweenGpus:
     """Plain messages from device memory between two ranks, and the overhead of a star forest.
 
-    of: what distinguishes the placement, in words. smallest: one-way seconds of the smallest size.
-    bandwidth: bytes per second from two points, the smallest and the largest size (section 3 of the
-    report), with the error of a simulated time. added_s: one-way overhead by size; empty without a
-    star forest with PETSc's settings.
+    of: what distinguishes the placement, in words. bandwidth: bytes per second from two points, the
+    smallest and the largest size (section 3 of the report), with the error of a simulated time.
+    forest: the case of a star forest with PETSc's settings in the same place, or None. added_s: its
+    one-way overhead by size.
     """
 
     case: MeasuredCase
     of: str
     sizes: tuple[int, int]
-    smallest: Estimate
     bandwidth: Estimate
     added_s: Mapping[int, float]
+    forest: MeasuredCase | None = None
 
 
 _PLACE = (*_ALIKE, "gpus_shared", "memory", "mpi")
@@ -291,7 +291,7 @@ def gpu_messages(cases: Sequence[MeasuredCase]) -> list[BetweenGpus]:
         n, band = len(case.launches), known[most].band
         speed = Estimate(per_s, None, None, n, "none", band=band)
         of = _apart(case, part.label)
-        found.append(BetweenGpus(case, of, (least, most), known[least], speed, added))
+        found.append(BetweenGpus(case, of, (least, most), speed, added, forest))
     return found
 
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import facets
-from haloscope.analysis.validation.published import Library
+from haloscope.analysis.validation.published import Library, Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import (
     BANDWIDTH,
@@ -24,6 +25,7 @@ from haloscope.findings.finding import (
 from haloscope.layout import PROCESSES
 from haloscope.models.split_phase import FARTHEST, SplitPhase
 from haloscope.papers.validated import WAYS_OF_A_DEVICE
+from haloscope.quantities import seconds
 from haloscope.quantities import size as size_in_words
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings, varying
@@ -31,6 +33,7 @@ from haloscope.topics.collectives import flat_to
 from haloscope.topics.common.making import by_points, made, verdict_of
 from haloscope.topics.star_forests import (
     BEYOND,
+    BetweenGpus,
     beside_messages,
     by_n,
     device_starts,
@@ -156,9 +159,9 @@ def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[
 
 
 def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Yield bandwidth and start-up time of messages between GPUs, by their position.
+    """Yield the bandwidth of messages between GPUs, by their position.
 
-    Table 1 of the report on Summit and its interpretation in section 3.
+    As in section 3 of the report on Summit. The topic of ping-pongs has the latency.
     """
     every = gpu_messages(cases)
     for least, most in dict.fromkeys(one.sizes for one in every):
@@ -166,16 +169,9 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
         speed = "Bandwidth of messages in GPU memory (pingpong), computed from the times for "
         speed += f"{size_in_words(least)} and {size_in_words(most)} messages"
         fast = sorted(own, key=lambda one: -one.bandwidth.value)
-        soon = sorted(own, key=lambda one: one.smallest.value)
-        for question, metric, values in (
-            (speed, BANDWIDTH, [(one.case, most, one.bandwidth) for one in fast]),
-            (
-                "Time of messages in GPU memory (pingpong)",
-                LATENCY,
-                [(one.case, least, one.smallest) for one in soon],
-            ),
-        ):
-            yield _by_layout(context, question, metric, values)
+        yield _by_layout(
+            context, speed, BANDWIDTH, [(one.case, most, one.bandwidth) for one in fast]
+        )
 
 
 def overhead(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -199,9 +195,11 @@ def overhead(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     if 0 < most[2].value <= _APART * least[2].value:
         settings = {"settings": len(own)} if len(own) > 1 else {}
         middle = ordered[len(ordered) // 2][2]
-        part = Claim(settings, at=tuple(map(Bytes, sizes)), estimate=middle)
+        beside = _published_overhead(own, context.library)
+        part = Claim(settings, at=tuple(map(Bytes, sizes)), estimate=middle, published=beside)
+        shape = FindingShape.PUBLISHED if beside else FindingShape.VALUE
         yield made(
-            context, [one.case for one in own], question, FindingShape.VALUE, [part],
+            context, [one.case for one in own], question, shape, [part],
             topic=_TOPIC, metric=LATENCY, axis="size", points=sizes,
             but=(*_SWEPT, *_varying(one.case for one in own)),
         )  # fmt: skip
@@ -209,6 +207,22 @@ def overhead(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     first = [min(every, key=lambda each: each[1])] if len(own) == 1 else []
     ends = {each[:2]: each for each in (*first, least, most)}
     yield _by_layout(context, question, LATENCY, [*ends.values()], [one.case for one in own])
+
+
+def _published_overhead(own: Sequence[BetweenGpus], library: Library) -> tuple[Reference, ...]:
+    """Return the least and the most published overhead in the same places, as one value."""
+    added, sources = [], set()
+    for one, size in ((each, size) for each in own for size in each.added_s):
+        plain = published_latency(one.case, size, library)
+        forest = published_latency(one.forest, size, library) if one.forest else None
+        if plain and forest:
+            added.append(forest.value - plain.value)
+            sources.add(forest.source)
+    if not added:
+        return ()
+    least, most = min(added), max(added)
+    text = f"{seconds(least)} to {seconds(most)}"
+    return (Reference(median(added), text, least, most, " and ".join(sorted(sources))),)
 
 
 def _varying(cases: Iterable[MeasuredCase]) -> list[str]:
