@@ -7,10 +7,11 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from haloscope.errors import Problem, UserError, dotted, guess, nearest
 from haloscope.paths import conversion, opened, require_utf8
@@ -105,6 +106,45 @@ def _invalid_text(path: Path, where: tuple[int | str, ...], text: str) -> Iterat
 def _problem(path: Path, where: tuple[int | str, ...], what: str, remedy: str) -> Problem:
     shown = (part if isinstance(part, int) else part[:60] for part in where)
     return Problem(f"{path}: {dotted([*shown])}".rstrip(": "), what, remedy)
+
+
+def look_up(table: type, location: Sequence[int | str]) -> tuple[type, str, int]:
+    """Return the table of a location's last key, the description of the last known key, and the
+    number of parts up to the last key.
+
+    The rest are alternatives that the value could have been.
+    """
+    description, inside, many = "", table, False
+    for depth, part in enumerate(location):
+        if inside is None:
+            return table, description, depth
+        if many:  # a list's number, or a name that the user chose
+            many = False
+            continue
+        table = inside
+        if str(part) not in (known := keys_of(table)):
+            return table, description, depth + 1
+        annotation, description = known[str(part)]
+        inside, many = _table_in(annotation)
+    return table, description, len(location)
+
+
+def keys_of(table: Any) -> dict[str, tuple[Any, str]]:
+    """Return the keys of a table with their types and descriptions; {} if it is not a table."""
+    if isinstance(table, type) and is_dataclass(table):
+        hints = get_type_hints(table)
+        return {one.name: (hints[one.name], "") for one in fields(table)}
+    every = getattr(table, "model_fields", {})
+    return {name: (one.annotation, one.description or "") for name, one in every.items()}
+
+
+def _table_in(annotation: Any) -> tuple[Any, bool]:
+    """Return the table of an annotation, or None, and whether it is one of many."""
+    if keys_of(annotation):
+        return annotation, False
+    found = (one for one in map(_table_in, get_args(annotation)) if one[0] is not None)
+    inside, many = next(found, (None, False))
+    return inside, many or get_origin(annotation) in (list, tuple, dict)
 
 
 def translated(

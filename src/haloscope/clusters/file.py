@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -119,18 +119,10 @@ def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[P
 
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:
-    table = _table(detail["loc"][:-1])
-    known = [name for name in table.model_fields if (table, name) != (Cluster, "name")]
+    table, *_ = toml.look_up(Cluster, detail["loc"])
+    known = [name for name in toml.keys_of(table) if (table, name) != (Cluster, "name")]
     where, expected = f"{path}: {dotted(detail['loc'])}", _expected(table, detail["loc"])
     return toml.translated(where, detail, known, expected)
-
-
-def _table(location: Sequence[int | str]) -> type[BaseModel]:
-    found: type[BaseModel] = Cluster
-    for part in location:
-        if part in found.model_fields:
-            found = _model(found.model_fields[str(part)].annotation) or found
-    return found
 
 
 def _model(annotation: Any) -> type[BaseModel] | None:

@@ -191,21 +191,8 @@ def _value(text: str, column: PublishedColumn) -> PublishedValue:
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:
     where, remedy = f"{path}: {dotted(detail['loc'])}", "see the keys in docs/schemas/paper.json"
-    return toml.translated(where, detail, _keys(detail["loc"]), remedy)
-
-
-def _keys(location: tuple[int | str, ...]) -> list[str]:
-    """Return all keys of the table that contains a location's last key."""
-    inside = {"form": Form, "speedups": Speedups, "machines": TableMachine}
-    owner: type = PaperFile
-    match location:
-        case ("columns", _, _):
-            owner = PublishedColumn
-        case ("tables", _, str(part), *_, _) if part in inside:
-            owner = inside[part]
-        case ("tables", _, _):
-            owner = TableFile
-    return [name for name in owner.__annotations__ if not name.startswith("_")]
+    table, *_ = toml.look_up(PaperFile, detail["loc"])
+    return toml.translated(where, detail, toml.keys_of(table), remedy)
 
 
 def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
@@ -257,6 +244,7 @@ def _row_problems(
     path: Path, table: TableFile, lines: list[list[str]], columns: Mapping[str, PublishedColumn]
 ) -> Iterator[Problem]:
     seen: set[tuple[str, ...]] = set()
+    remedy: str | None
     for number, line in enumerate(lines, start=2):
         where = f"{path}:{number}"
         if len(line) != len(table.columns):
@@ -279,8 +267,8 @@ def _row_problems(
                 remedy = f"give a value of type {columns[name].type}"
                 yield Problem(where, f"invalid {name} '{cell}'", remedy)
                 continue
-            if isinstance(value, int | float) and (allowed := _impossible(value, columns[name])):
-                yield Problem(where, f"invalid {name} '{cell}'", allowed)
+            if isinstance(value, int | float) and (remedy := _impossible(value, columns[name])):
+                yield Problem(where, f"invalid {name} '{cell}'", remedy)
 
 
 def _impossible(value: float, column: PublishedColumn) -> str | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from haloscope import toml
@@ -209,7 +209,8 @@ def _of_checks(file: Path, said: ProgramFile) -> Iterator[Problem]:
 
 
 def _problem(file: Path, detail: ErrorDetails) -> Problem:
-    model, place, description = _described(detail["loc"])
+    table, description, depth = toml.look_up(ProgramFile, detail["loc"])
+    place = detail["loc"][:depth]
     where = f"{file}: {dotted(place)}".rstrip(": ")
     if detail["type"] == "rule":
         return Problem(where, detail["msg"], "correct this table (see docs/programs.md)")
@@ -219,40 +220,9 @@ def _problem(file: Path, detail: ErrorDetails) -> Problem:
     if place and place[-1] == "[key]":
         remedy = "use lower-case letters, digits, and _; begin with a letter"
         return Problem(f"{file}: {dotted(place[:-1])}", "invalid name", remedy)
-    remedy = f"give {description}"
-    return toml.translated(where, detail, model.model_fields, remedy, description)
+    remedy = f"give {description or 'the keys of docs/programs.md'}"
+    return toml.translated(where, detail, toml.keys_of(table), remedy, description)
 
 
 def _distinct(problems: Iterator[Problem]) -> list[Problem]:
     return [*dict.fromkeys(problems)]
-
-
-def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], list[int | str], str]:
-    """Return the table of a location's last key, that location, and the allowed values
-    of the key.
-    """
-    owner: type[BaseModel] = ProgramFile
-    table: type[BaseModel] | None = ProgramFile
-    place: list[int | str] = []
-    description, numbered = "the keys of docs/programs.md", False
-    for part in location:
-        if table is None:  # the rest are alternatives that the value could have been
-            break
-        place.append(part)
-        if numbered:
-            numbered = False
-            continue
-        owner = table
-        if (field := table.model_fields.get(str(part))) is None:
-            break
-        description = field.description or ""
-        table, numbered = _table_in(field.annotation)
-    return owner, place, description
-
-
-def _table_in(annotation: Any) -> tuple[type[BaseModel] | None, bool]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation, False
-    many = get_origin(annotation) in (list, dict)
-    found = (_table_in(one)[0] for one in get_args(annotation))
-    return next((one for one in found if one is not None), None), many

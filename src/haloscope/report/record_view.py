@@ -40,15 +40,14 @@ from haloscope.records.points import (
 from haloscope.records.record import Record
 from haloscope.toolchains.launching.tuning import in_words
 
-_UNITS: Mapping[str, Callable[[float], str]] = {
-    "_flops_per_s": flops,
-    "_bytes_per_s": rate,
-    "_per_s": lambda value: quantity(value, PER_SECOND),
-    "_bytes": size,
-    "_s": seconds,
+_UNITS: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "_flops_per_s": ("rate", flops),
+    "_bytes_per_s": ("bandwidth", rate),
+    "_per_s": ("rate", lambda value: quantity(value, PER_SECOND)),
+    "_bytes": ("size", size),
+    "_s": ("time", seconds),
 }
-_WHOLE_NAMES = {"bytes_per_s": "bandwidth", "flops_per_s": "rate"}
-"""Names of results that are a unit."""
+"""The units at the ends of names, with what a result is called whose name is only a unit."""
 
 
 def record_view(record: Record, given: Collection[str] = (), *, whole: bool = False) -> Group:
@@ -386,14 +385,16 @@ def named(key: str, value: float | str | None) -> tuple[str, str]:
     """Return a result's name without its unit, and its value with it: ("latency", "440 ns")."""
     if not isinstance(value, int | float):
         return _title(key), MISSING if value is None else str(value)
-    for ending, show in _UNITS.items():
-        if f"_{key}".endswith(ending):
-            return _title(key), show(value)
+    if ending := _ending(key):
+        return _title(key), _UNITS[ending][1](value)
     return _title(key), f"{value:g}" if isinstance(value, float) else f"{value:,}"
 
 
 def _title(key: str) -> str:
-    if key in _WHOLE_NAMES:
-        return _WHOLE_NAMES[key]
-    ending = next((ending for ending in _UNITS if key.endswith(ending)), "")
-    return key.removesuffix(ending).replace("_", " ")
+    ending = _ending(key)
+    name = f"_{key}".removesuffix(ending)[1:].replace("_", " ")
+    return name or _UNITS[ending][0]
+
+
+def _ending(key: str) -> str:
+    return next((ending for ending in _UNITS if f"_{key}".endswith(ending)), "")

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import write_whole
 from haloscope.sites.schedulers.schedulers import ASKABLE, SCHEDULERS
-from haloscope.sites.schema import BatchSite, Partition
+from haloscope.sites.schema import BatchSite
 
 OWN = Path("sites")
 ELSEWHERE = "for your own site file, give NAME for ./sites/NAME.toml"
@@ -124,10 +124,7 @@ def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:
     """Translate one of pydantic's errors."""
-    place = [part for part in detail["loc"] if part != "[key]"]
-    table: type[BaseModel] = Partition if place[0] == "partitions" and len(place) > 1 else BatchSite
-    names = [name for name in table.model_fields if (table, name) != (BatchSite, "name")]
-    key = next((str(part) for part in reversed(place) if part in names), None)
-    field = table.model_fields[key] if key else BatchSite.model_fields["partitions"]
-    where = f"{path}: {dotted(place)}"
-    return toml.translated(where, detail, names, f"give {field.description}")
+    table, description, _ = toml.look_up(BatchSite, detail["loc"])
+    names = [name for name in toml.keys_of(table) if (table, name) != (BatchSite, "name")]
+    where = f"{path}: {dotted([part for part in detail['loc'] if part != '[key]'])}"
+    return toml.translated(where, detail, names, f"give {description}")

@@ -20,7 +20,7 @@ from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share
 from haloscope.study.layouts import layouts
-from haloscope.study.schema import FigureElement, LayoutAxes, Run, Study, TableElement
+from haloscope.study.schema import LayoutAxes, Study
 from haloscope.study.values import CASES_LIMIT, NODE_LIMIT
 
 
@@ -82,8 +82,7 @@ def layout(path: Path) -> LayoutAxes:
         found = LayoutAxes.model_validate(data)
         layouts(found, found.nodes, NODE_LIMIT)
     except ValidationError as error:  # a subclass of ValueError
-        inside = ("runs", 0, "layout")
-        raise UserError([_problem(path, one, inside) for one in error.errors()]) from error
+        raise UserError([_problem(path, one, LayoutAxes) for one in error.errors()]) from error
     except ValueError as error:
         remedy = "correct one of them, or give a layout.toml written by haloscope advise"
         raise UserError([Problem(str(path), what, remedy) for what in error.args]) from error
@@ -111,11 +110,11 @@ def _find(study: str) -> Path:
     raise UserError(Problem(f"study '{study}'", "not found", nearest(study, [*ours])))
 
 
-def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = ()) -> Problem:
-    """Convert a validation error. inside: the place in a study that the file's content has."""
+def _problem(path: Path, detail: ErrorDetails, table: type[BaseModel] = Study) -> Problem:
+    """Convert a validation error of a file with the keys of `table`."""
     location = detail["loc"]
     where = f"{path}: {dotted(location)}"
-    model, description = _described((*inside, *location))
+    model, description, _ = toml.look_up(table, location)
     key = next((part for part in reversed(location) if isinstance(part, str)), "")
     if detail["type"] == "cap":
         remedy = "also set 'precision' (such as 0.02), or remove them"
@@ -129,28 +128,8 @@ def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = (
     if detail["type"] == "cases":
         what = f"the run expands to {detail['msg']} cases, more than the limit of {CASES_LIMIT:,}"
         return Problem(where, what, "give fewer values, or split the run into several studies")
-    remedy = f"give {description}"
-    return toml.translated(where, detail, model.model_fields, remedy, description)
-
-
-def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:
-    """Return the model of a location's last known key, and the description of that key."""
-    inside: dict[str, type[BaseModel]] = {
-        "runs": Run,
-        "layout": LayoutAxes,
-        "tables": TableElement,
-        "figures": FigureElement,
-    }
-    owner: type[BaseModel] = Study
-    model: type[BaseModel] = Study
-    description = "a title and [[runs]] tables"
-    for part in location:
-        if isinstance(part, str) and part in model.model_fields:
-            owner, description = model, model.model_fields[part].description or ""
-            model = inside.get(part, model)
-        elif isinstance(part, str):
-            return model, description
-    return owner, description
+    remedy = f"give {description or 'a title and [[runs]] tables'}"
+    return toml.translated(where, detail, toml.keys_of(model), remedy, description)
 
 
 def _salvage(
