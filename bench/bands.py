@@ -7,13 +7,22 @@ usage: .venv/bin/python bench/bands.py      (after `haloscope validate PAPER --w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import exp
+from dataclasses import dataclass
+from math import exp, log
 
 from turns import write_page
 
-from haloscope.analysis.validation.bands import COVERAGE, TIMES, Basis, ErrorKind, known
+from haloscope.analysis.validation.bands import (
+    COVERAGE,
+    TIMES,
+    Bands,
+    Basis,
+    ErrorKind,
+    Subject,
+    known,
+)
 from haloscope.analysis.validation.bands import quantile as quantile_of
-from haloscope.predict.validated_cells import Coverage, left_out
+from haloscope.papers.validated import validated_cells
 from haloscope.quantities import within
 
 HOW = (
@@ -23,6 +32,33 @@ HOW = (
     "from at least one of them. The figure in brackets is the number of cells or of pairs of "
     "cells."
 )
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The number of published values of a table within the band from all other tables."""
+
+    paper: str
+    table: str
+    kind: ErrorKind
+    basis: Basis
+    values: int
+    inside: int
+
+
+def left_out() -> Iterator[Coverage]:
+    """Yield the coverage of each table, with bands from all other tables."""
+    every = validated_cells()
+    for paper, table in dict.fromkeys((one.paper, one.table) for one in every):
+        own = [one for one in every if (one.paper, one.table) == (paper, table)]
+        others = Bands(one for one in every if (one.paper, one.table) != (paper, table))
+        for group in Bands(own).groups:
+            subject = Subject(group.cluster, group.platform, group.kernel, group.cells[0].settings)
+            for kind, errors in group.errors.items():
+                if errors:
+                    band = others.band(subject, kind)
+                    inside = sum(error <= log(band.factor) for error in errors)
+                    yield Coverage(paper, table, kind, band.basis, len(errors), inside)
 
 
 def groups() -> Iterator[str]:

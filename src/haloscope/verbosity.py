@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import cache
 
 from haloscope.errors import printable
 
@@ -47,3 +49,9 @@ def note(line: str) -> None:
     """Print a note on standard error, unless the command is quiet."""
     if shows_notes():
         print(printable(line), file=sys.stderr)
+
+
+@cache
+def warn_once(line: str) -> None:
+    """Print a warning once: a command may find its cause several times."""
+    logging.getLogger(__name__).warning(line)

@@ -82,9 +82,8 @@ def test_unreported_switches_are_unknown() -> None:
     assert found.switches is None
 
 
-def test_node_lists_are_expanded_and_compressed() -> None:
+def test_node_lists_are_expanded() -> None:
     assert allocation.names_of("n[01-03],m", "a test") == ("m", "n01", "n02", "n03")
-    assert allocation.folded(("n1", "n2", "n4")) == "n[1-2,4]"
 
 
 @pytest.mark.parametrize(

@@ -64,21 +64,6 @@ def test_it_is_added_once_and_removed_completely(monkeypatch: pytest.MonkeyPatch
     assert fftw.library() is None
 
 
-def test_an_existing_library_is_found_from_loader_user_or_earlier_command(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: None)
-    assert fftw.is_there()
-
-    def missing(name: str) -> None:
-        raise OSError(name)
-
-    monkeypatch.setattr(ctypes, "CDLL", missing)
-    assert not fftw.is_there()
-    wheel(prefix_of(FFTW.name))
-    assert fftw.is_there()
-
-
 def test_a_wheel_without_the_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pypi, "install", lambda package, prefix, *, alone: None)
     with pytest.raises(UserError, match="libfftw3-double3"):

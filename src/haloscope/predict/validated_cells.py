@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import log
 from pathlib import Path
 
-from haloscope.analysis.validation.bands import Bands, Basis, ErrorKind, Subject
 from haloscope.analysis.validation.predictions import JACOBI, PredictedCell
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import state
 from haloscope.host import checkout
 from haloscope.papers.tables import PaperTable, Scalar
-from haloscope.papers.validated import FILE, ValidatedCell, text_of, validated_cells
+from haloscope.papers.validated import FILE, ValidatedCell, text_of
 from haloscope.paths import share, write_whole
 from haloscope.predict.paper_validation import simulated_place
 from haloscope.study.settings import Settings
@@ -69,30 +66,3 @@ def kept(table: PaperTable, cells: Sequence[PredictedCell]) -> Iterator[Validate
 def _said(settings: Settings) -> dict[str, Scalar]:
     """Keep only numbers and strings."""
     return {key: value for key, value in settings.items() if isinstance(value, int | float | str)}
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """The number of published values of a table within the band from all other tables."""
-
-    paper: str
-    table: str
-    kind: ErrorKind
-    basis: Basis
-    values: int
-    inside: int
-
-
-def left_out() -> Iterator[Coverage]:
-    """Yield the coverage of each table, with bands from all other tables."""
-    every = validated_cells()
-    for paper, table in dict.fromkeys((one.paper, one.table) for one in every):
-        own = [one for one in every if (one.paper, one.table) == (paper, table)]
-        others = Bands(one for one in every if (one.paper, one.table) != (paper, table))
-        for group in Bands(own).groups:
-            subject = Subject(group.cluster, group.platform, group.kernel, group.cells[0].settings)
-            for kind, errors in group.errors.items():
-                if errors:
-                    band = others.band(subject, kind)
-                    inside = sum(error <= log(band.factor) for error in errors)
-                    yield Coverage(paper, table, kind, band.basis, len(errors), inside)

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import gc
 import json
-import logging
 import marshal
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +19,7 @@ from pydantic_core import from_json
 from haloscope.records import checked, strict_json
 from haloscope.records.packed import Packing
 from haloscope.records.record import SCHEMA, Record, key_names
+from haloscope.verbosity import warn_once
 
 _Known = dict[str, tuple[bytes, int, Any]]
 """By the names of nested keys: a value's bytes, its number of keys, and the value."""
@@ -195,9 +194,6 @@ def case_of(line: bytes) -> str:
 _CASE = re.compile(rb'"case": ?"([0-9a-f]*)"')
 
 
-_log = logging.getLogger(__name__)
-
-
 def append(path: Path, record: Mapping[str, Any]) -> None:
     """Append one record to a file, and sync it to disk.
 
@@ -325,9 +321,9 @@ def whole(
             right[raw["case"]] = raw
             yield raw
     for number, why in left_out[:WARNED] if tell else ():
-        _warn(f"{path}:{number}: skipped: {why}")
+        warn_once(f"{path}:{number}: skipped: {why}")
     if tell and len(left_out) > WARNED:
-        _warn(f"{path}: {len(left_out)} invalid lines skipped in total")
+        warn_once(f"{path}: {len(left_out)} invalid lines skipped in total")
 
 
 @contextmanager
@@ -366,12 +362,6 @@ def _whole(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -
     if problem := checked.wrong(raw, Record, earlier):
         raise ValueError(problem)
     return raw
-
-
-@cache
-def _warn(line: str) -> None:
-    """Print a warning once: a command reads the same file several times."""
-    _log.warning(line)
 
 
 def latest(records: Iterable[Record]) -> list[Record]:

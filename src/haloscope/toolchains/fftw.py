@@ -6,7 +6,6 @@ If the system has one, the dynamic loader finds it, and nothing here is needed.
 
 from __future__ import annotations
 
-import ctypes
 import os
 from pathlib import Path
 
@@ -26,14 +25,3 @@ def environment() -> dict[str, str]:
     """
     added = library()
     return {} if added is None or _VARIABLE in os.environ else {_VARIABLE: str(added)}
-
-
-def is_there() -> bool:
-    """Return whether the user, the system, or an earlier command provides one."""
-    if library() is not None or _VARIABLE in os.environ:
-        return True
-    try:
-        ctypes.CDLL("libfftw3.so.3")
-    except OSError:
-        return False
-    return True

@@ -8,7 +8,6 @@ because PATH can contain those of several.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import shutil
@@ -22,6 +21,7 @@ from pathlib import Path
 from haloscope.host import process
 from haloscope.host.scratch import scratch
 from haloscope.toolchains.transport import Family
+from haloscope.verbosity import warn_once
 
 COMPILERS = (
     *("mpicxx", "mpic++", "mpiCC", "mpicxx.openmpi", "mpicxx.mpich"),
@@ -56,7 +56,6 @@ COMPILED_S = 120.0
 """COMPILED_S is the time limit for compiling a program of three lines, in seconds."""
 
 _OTHERWISE = "use another library: --toolchain openmpi"
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ def found() -> Pair | None:
     """
     if (pair := _found()) is not None:
         for line in passed_over(pair):
-            _warn(f"{line}; {pair.mpicxx} and {pair.mpirun} are used")
+            warn_once(f"{line}; {pair.mpicxx} and {pair.mpirun} are used")
     return pair
 
 
@@ -155,12 +154,6 @@ def passed_over(pair: Pair) -> list[str]:
         other += pair.version
         lines.append(other if one.family else one.why)
     return lines
-
-
-@cache
-def _warn(line: str) -> None:
-    """Print a warning once: a command may search for the library several times."""
-    _log.warning(line)
 
 
 def unusable() -> Unusable | None:
@@ -389,5 +382,5 @@ def why_failed(ended: process.Ended, limit_s: float) -> str:
 
 def forget() -> None:
     """Clear cached answers, as after a change of PATH or of a program."""
-    for one in (_launched, _included, does_not_compile, _warn):
+    for one in (_launched, _included, does_not_compile, warn_once):
         one.cache_clear()

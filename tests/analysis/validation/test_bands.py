@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import log
 
 import pytest
+from bands import left_out
 from noted import shows
 
 from haloscope.analysis.validation import bands
@@ -22,7 +23,6 @@ from haloscope.analysis.validation.bands import (
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import state
 from haloscope.papers.validated import ValidatedCell
-from haloscope.predict.validated_cells import left_out
 
 CELL = ValidatedCell(
     "here", "1a", "poisson_cg", "paper", "1",

@@ -20,8 +20,8 @@ from haloscope.errors import UserError
 from haloscope.history import index
 from haloscope.history.series import Series, series
 from haloscope.paths import cache_path
-from haloscope.records import log
 from haloscope.stats.change_points import change_points
+from haloscope.verbosity import warn_once
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -127,7 +127,7 @@ def test_invalid_record_lines_are_named_each_time(
 
     for _ in range(2):
         caplog.clear()
-        log._warn.cache_clear()
+        warn_once.cache_clear()
         assert {one.folder for one in index.launches(tmp_path / "r")} == {good}
         (line,) = caplog.messages
         assert line.startswith(f"{file}:1: ")

@@ -460,7 +460,7 @@ def test_the_size_of_a_file_matrix_cannot_be_set(tmp_path: Path, cache: Path, na
 def test_parameters_without_effect_on_a_generated_matrix_are_refused(
     given: dict[str, Value], unused: list[str]
 ) -> None:
-    halobench = workbench.Halobench(lambda: iter(()))
+    halobench = workbench.Kernels(lambda: iter(()))
     try:
         found, problems = halobench.prepared("spmv", given, 1), []
     except UserError as error:

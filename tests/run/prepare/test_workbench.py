@@ -14,7 +14,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.layout import Layout
 from haloscope.run.places.here import Here
 from haloscope.run.prepare import halobench, workbench
-from haloscope.run.prepare.workbench import Halobench, Workbench
+from haloscope.run.prepare.workbench import Kernels, Workbench
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case
 from haloscope.study.program import Forecast
@@ -27,7 +27,7 @@ QUIET = Teller(Console(quiet=True))
 
 def test_halobench_is_queried_without_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halobench, "describe", describe)
-    program = Halobench(lambda: iter([Build(FAKE, FAKE_PROGRAMS, "5eed")]))
+    program = Kernels(lambda: iter([Build(FAKE, FAKE_PROGRAMS, "5eed")]))
     assert next(iter(program.parameters("fake"))) == "n"
     forecast = program.forecast("fake", {"n": 16, "flag": True}, ranks=2, threads=1)
     assert (forecast.params["n"], forecast.params["flag"]) == (16, "true")
@@ -38,7 +38,7 @@ def test_halobench_is_queried_without_a_launch(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_too_few_ranks_are_refused_before_a_program_is_built(tmp_path: Path) -> None:
-    program = Halobench(lambda: iter([Build(FAKE, tmp_path, "5eed")]))
+    program = Kernels(lambda: iter([Build(FAKE, tmp_path, "5eed")]))
     (problem,) = program.forecast("loggp", {}, ranks=1, threads=1).problems
     assert problem.where == "loggp ranks=1" and "2 ranks" in problem.remedy
     assert list(program.forecast("loggp", {}, ranks=2, threads=1).problems) == []
@@ -69,7 +69,7 @@ def test_the_same_query_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(halobench.Planner, "forecast", forecast)
     monkeypatch.setattr(halobench, "describe", describe)
-    program = Halobench(lambda: iter([Build(FAKE, FAKE_PROGRAMS, "5eed")]))
+    program = Kernels(lambda: iter([Build(FAKE, FAKE_PROGRAMS, "5eed")]))
     for n, ranks, threads in ((8, 1, 1), (8, 2, 1), (8, 1, 1), (8, 1, 2), (9, 1, 1), (9, 1, 1)):
         assert program.forecast("fake", {"n": n}, ranks, threads).memory_bytes == ranks
     assert asked == [(1, 1), (2, 1), (1, 2), (1, 1)]
@@ -99,7 +99,7 @@ POISSON, DEVICE = KernelProgram("poisson_cg"), KernelProgram("poisson_cg", devic
 
 
 def test_settings_unknown_to_any_program_are_marked_unchecked() -> None:
-    program = Halobench(lambda: iter([]))
+    program = Kernels(lambda: iter([]))
 
     unknown = program.forecast("poisson_cg", {"n": 64, "memory": "device"}, 4, 1)
     refused = program.forecast("poisson_cg", {"n": 0, "variant": "texbook"}, 4, 1)
@@ -129,7 +129,7 @@ def test_incompatible_settings_are_reported_before_a_device_build(
 
     monkeypatch.setattr(halobench, "Planner", Planner)
     (tmp_path / "halobench_poisson_cg").touch()
-    program = Halobench(lambda: iter([Build(FAKE, tmp_path, "5eed")]))
+    program = Kernels(lambda: iter([Build(FAKE, tmp_path, "5eed")]))
 
     refused = program.forecast("poisson_cg", {"memory": "device"}, 1, 1)
     good = program.forecast("poisson_cg", {"memory": "device", "variant": "textbook"}, 1, 1)
@@ -154,7 +154,7 @@ def test_a_program_is_queried_in_the_first_build_that_has_it(
     empty = Build(FAKE, laboratory.programs.with_name("empty"), "5eed")
     there = Build(FAKE, laboratory.programs, "5eed")
 
-    program = Halobench(lambda: iter([empty, there, there]))
+    program = Kernels(lambda: iter([empty, there, there]))
     program.forecast("fake", {"n": 8}, 1, 1)
     program.forecast("fake", {"n": 9}, 1, 1)
 
@@ -172,7 +172,7 @@ def test_outdated_declarations_are_named(
             return Forecast({**fake_halobench.DEFAULTS, "depth": 1}, 0, ())
 
     monkeypatch.setattr(halobench, "Planner", Planner)
-    program = Halobench(lambda: iter([Build(FAKE, laboratory.programs, "5eed")]))
+    program = Kernels(lambda: iter([Build(FAKE, laboratory.programs, "5eed")]))
     with pytest.raises(UserError) as refused:
         program.forecast("fake", {"n": 8}, 1, 1)
     (problem,) = refused.value.problems
@@ -256,7 +256,7 @@ def test_a_preview_uses_what_exists_and_names_downloads(
 
 def test_a_folder_given_as_a_matrix_is_refused_before_a_query(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
-        Halobench(lambda: iter([])).prepared("spmv", {"matrix": str(tmp_path)}, 1)
+        Kernels(lambda: iter([])).prepared("spmv", {"matrix": str(tmp_path)}, 1)
 
     (problem,) = caught.value.problems
     assert (problem.where, problem.what) == (str(tmp_path), "is a folder, not a file")

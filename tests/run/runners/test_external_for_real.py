@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import FakeProgram
 from programs_page import EXAMPLE
 
 from haloscope.errors import UserError
@@ -29,7 +28,7 @@ from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record
 from haloscope.report import writing
 from haloscope.report.composing import compose
-from haloscope.run.prepare.kernels import Kernels
+from haloscope.run.prepare.workbench import Kernels
 from haloscope.run.runners.local import LocalRunner
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
@@ -76,7 +75,7 @@ def measured(
     )
     cores = len(CORES)
     site = Site(1, cores, cores, 2**33, toolchains=(toolchain.name,))
-    kernels = Kernels(FakeProgram(), {program.name: program}, {toolchain.name: toolchain})
+    kernels = Kernels(lambda: iter(()), {program.name: program}, {toolchain.name: toolchain})
     plan = expand(study, site, kernels)
     assert plan.problems == ()
     described = machine.describe()

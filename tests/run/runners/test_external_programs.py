@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import FakeProgram, Laboratory
+from fakes import Laboratory
 
 from haloscope.analysis.context import Context
 from haloscope.analysis.grouping import group
@@ -20,7 +20,7 @@ from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.records.log import read
 from haloscope.records.record import Record
-from haloscope.run.prepare.kernels import Kernels
+from haloscope.run.prepare.workbench import Kernels
 from haloscope.run.runners import local
 from haloscope.toolchains.launching import Job
 from haloscope.toolchains.library import Toolchain
@@ -390,12 +390,12 @@ def test_once_runs_a_program(
 
 def test_a_program_is_not_simulated(tmp_path: Path) -> None:
     program = load(Trusted(put(tmp_path) / "program.toml"))
-    kernels = Kernels(FakeProgram(), {"theirs": program}, {})
+    kernels = Kernels(lambda: iter(()), {"theirs": program}, {})
 
     why = kernels.unable("theirs", "simgrid", simulated=True)
 
     assert str(why).startswith("theirs ")
-    assert kernels.unable("fake", "simgrid", simulated=True) is None
+    assert kernels.unable("ring", "simgrid", simulated=True) is None
 
 
 def test_an_unverified_result_is_reported(

@@ -10,7 +10,7 @@ import pytest
 from fakes import FAKE
 
 from haloscope.records.kernels import defaults
-from haloscope.run.prepare.workbench import Halobench
+from haloscope.run.prepare.workbench import Kernels
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.library import Toolchain
 
@@ -37,8 +37,8 @@ def builds(folder: Path, toolchain: Toolchain = FAKE, source: str = "hash") -> B
     return Build(toolchain, folder, source)
 
 
-def halobench(folder: Path = RELEASE) -> Halobench:
+def halobench(folder: Path = RELEASE) -> Kernels:
     """All kernels, to plan with. Skips the test where ./check has not built them."""
     if not program("pingpong", folder).exists():
         pytest.skip(f"{folder} has no programs: ./check builds them")
-    return Halobench(lambda: iter([builds(folder)]))
+    return Kernels(lambda: iter([builds(folder)]))

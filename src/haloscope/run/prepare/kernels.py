@@ -4,86 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haloscope.errors import Problem, UserError, guess
+from haloscope.errors import UserError
 from haloscope.programs import trust
 from haloscope.run.prepare import halobench
 from haloscope.run.prepare.halobench import Kernel, KernelParameter, KernelResult
-from haloscope.study.case import Value
 from haloscope.study.plan import no_kernel
-from haloscope.study.program import Forecast, Program
 from haloscope.toolchains.library import Toolchain
 
 if TYPE_CHECKING:
     from haloscope.programs.file import ExternalProgram
 
 
-@dataclass(frozen=True)
-class Kernels:
-    """halobench and external programs, as one program for planning.
-
-    toolchains: available MPI libraries, by name.
-    """
-
-    halobench: Program
-    programs: Mapping[str, ExternalProgram]
-    toolchains: Mapping[str, Toolchain]
-
-    def kernels(self) -> Sequence[str]:
-        """Return the names of all kernels."""
-        return [*self.halobench.kernels(), *self.programs]
-
-    def parameters(self, kernel: str) -> Mapping[str, Any]:
-        """Return a kernel's parameters by name, each with its default."""
-        if (program := self.programs.get(kernel)) is None:
-            return self.halobench.parameters(kernel)
-        return {name: one.default for name, one in program.said.parameters.items()}
-
-    def numbers(self, kernel: str) -> Sequence[str]:
-        """Return the names of numeric parameters."""
-        if (program := self.programs.get(kernel)) is None:
-            return self.halobench.numbers(kernel)
-        known = program.said.parameters
-        return [name for name, one in known.items() if one.type in ("integer", "real")]
-
-    def prepared(
-        self, kernel: str, params: Mapping[str, Value], ranks: int
-    ) -> tuple[Mapping[str, Value], str | None]:
-        """Return parameters with converted files; those of external programs name none."""
-        if kernel in self.programs:
-            return params, None
-        return self.halobench.prepared(kernel, params, ranks)
-
-    def forecast(
-        self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
-    ) -> Forecast:
-        """Return one case's resolved parameters, memory, and problems."""
-        if (program := self.programs.get(kernel)) is None:
-            return self.halobench.forecast(kernel, params, ranks, threads)
-        resolved, wrong = program.resolved(params)
-        problems = [
-            Problem(
-                f"{kernel} {key}={params[key]}",
-                "invalid value",
-                f"{guess(str(params[key]), program.said.parameters[key].choices)}give {allowed}",
-            )
-            for key, allowed in wrong
-        ]
-        return Forecast(resolved, int(ranks * (program.said.memory_bytes_a_rank or 0)), problems)
-
-    def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
-        """Return why a kernel cannot run with an MPI library or be simulated, or None."""
-        if (program := self.programs.get(kernel)) is None:
-            return self.halobench.unable(kernel, toolchain, simulated=simulated)
-        if simulated:
-            return f"{kernel} is an external program; only kernels of halobench can be simulated"
-        found = self.toolchains.get(toolchain)
-        from haloscope.programs import needs  # only here, because few cases are of such programs
-
-        return needs.ready(program, found).lacking if found else None
+def kernel_of(name: str, programs: Mapping[str, ExternalProgram]) -> Kernel:
+    """Return a kernel's description: of an external program, or as halobench declares it."""
+    return described(programs[name]) if name in programs else halobench.describe(name)
 
 
 def names(named: Sequence[Path]) -> list[str]:

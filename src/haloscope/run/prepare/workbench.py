@@ -16,8 +16,7 @@ from haloscope.errors import Problem, UserError, guess
 from haloscope.host import checkout
 from haloscope.quantities import listed
 from haloscope.records.maker import CampaignFacts
-from haloscope.run.prepare import halobench, matrices, parameters
-from haloscope.run.prepare.kernels import Kernels
+from haloscope.run.prepare import halobench, kernels, matrices, parameters
 from haloscope.run.prepare.matrices import is_matrix_market
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Value, text
@@ -57,7 +56,7 @@ class Workbench:
     @property
     def program(self) -> Program:
         """Return all kernels, for planning."""
-        return Kernels(Halobench(self._to_ask), self.programs, self.toolchains)
+        return Kernels(self._to_ask, self.programs, self.toolchains)
 
     @property
     def toolchains(self) -> dict[str, Toolchain]:
@@ -194,14 +193,17 @@ def unknown_toolchains(requested: Requested) -> list[Problem]:
 
 
 @dataclass(frozen=True)
-class Halobench:
-    """halobench's kernels for planning: their declarations, and their programs' answers.
+class Kernels:
+    """The kernels for planning: their declarations, and their programs' answers.
 
     to_ask: builds whose programs can be queried. What needs a program that is not built is not
-    checked, and the forecast says so. Answers are cached.
+    checked, and the forecast says so. Answers are cached. programs: external programs, by name.
+    toolchains: available MPI libraries, by name.
     """
 
     to_ask: Callable[[], Iterator[Build]]
+    programs: Mapping[str, ExternalProgram] = field(default_factory=dict)
+    toolchains: Mapping[str, Toolchain] = field(default_factory=dict)
     _planners: dict[KernelProgram, halobench.Planner | None] = field(default_factory=dict)
     _forecasts: dict[tuple[Any, ...], Forecast] = field(default_factory=dict)
 
@@ -211,22 +213,24 @@ class Halobench:
 
     def kernels(self) -> Sequence[str]:
         """Return the names of all kernels."""
-        return halobench.names()
+        return [*halobench.names(), *self.programs]
 
     def parameters(self, kernel: str) -> Mapping[str, Any]:
         """Return a kernel's parameters by name, each with its default."""
-        return {one.name: one.default for one in halobench.describe(kernel).parameters}
+        known = kernels.kernel_of(kernel, self.programs).parameters
+        return {one.name: one.default for one in known}
 
     def numbers(self, kernel: str) -> Sequence[str]:
         """Return the names of numeric parameters."""
-        known = halobench.describe(kernel).parameters
-        return [parameter.name for parameter in known if parameter.type in ("integer", "real")]
+        known = kernels.kernel_of(kernel, self.programs).parameters
+        return [one.name for one in known if one.type in ("integer", "real")]
 
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int
     ) -> tuple[Mapping[str, Value], str | None]:
         """Return parameters with converted Matrix Market files, and the folder of these."""
-        files = [one for one in halobench.describe(kernel).parameters if one.type == "file"]
+        known = kernels.kernel_of(kernel, self.programs).parameters
+        files = [one for one in known if one.type == "file"]
         for one in files:
             matrices.refuse_unused(params, one.name, one.default)
         named = [one.name for one in files if is_matrix_market(params.get(one.name, ""))]
@@ -238,6 +242,8 @@ class Halobench:
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
         """Return one case's resolved parameters, memory, and problems."""
+        if (external := self.programs.get(kernel)) is not None:
+            return _of_external(external, params, ranks)
         given = {key: text(value) for key, value in params.items()}
         question = (kernel, *given.items(), ranks, threads)
         if question not in self._forecasts:
@@ -249,15 +255,9 @@ class Halobench:
         resolved, wrong = parameters.resolved(described, given)
         if wrong:
             choices = {one.name: one.choices for one in described.parameters}
-            problems = [
-                Problem(
-                    f"{kernel} {key}={value}",
-                    "invalid value",
-                    f"{guess(value, choices.get(key, ()))}{allowed}",
-                )
-                for key, value, allowed in wrong
-            ]
-            return Forecast(resolved, 0, problems)
+            return Forecast(
+                resolved, 0, [_invalid(kernel, *one, choices.get(one[0], ())) for one in wrong]
+            )
         program = KernelProgram.of(kernel, resolved)
         if planner := self._planner(program):
             found = planner.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
@@ -286,8 +286,32 @@ class Halobench:
         return self._planners[program]
 
     def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
-        """Return None: the forecast reports what a kernel cannot do here."""
-        return None
+        """Return why an external program cannot run with an MPI library or be simulated, or None.
+
+        Of halobench's kernels, the forecast reports it.
+        """
+        if (program := self.programs.get(kernel)) is None:
+            return None
+        if simulated:
+            return f"{kernel} is an external program; only kernels of halobench can be simulated"
+        found = self.toolchains.get(toolchain)
+        from haloscope.programs import needs  # only here, because few cases are of such programs
+
+        return needs.ready(program, found).lacking if found else None
+
+
+def _of_external(program: ExternalProgram, params: Mapping[str, Value], ranks: int) -> Forecast:
+    resolved, wrong = program.resolved(params)
+    declared = program.said.parameters
+    problems = [
+        _invalid(program.name, key, str(params[key]), f"give {allowed}", declared[key].choices)
+        for key, allowed in wrong
+    ]
+    return Forecast(resolved, int(ranks * (program.said.memory_bytes_a_rank or 0)), problems)
+
+
+def _invalid(kernel: str, key: str, value: str, allowed: str, choices: Sequence[str]) -> Problem:
+    return Problem(f"{kernel} {key}={value}", "invalid value", f"{guess(value, choices)}{allowed}")
 
 
 def facts(study: str, seed: int, described: Mapping[str, Any]) -> CampaignFacts:

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -27,14 +25,13 @@ from haloscope.toolchains.launching import Job, tuning
 from haloscope.toolchains.launching.launch import launch_command, starter
 from haloscope.toolchains.launching.tuning import Tuning
 from haloscope.toolchains.library import Toolchain
+from haloscope.verbosity import warn_once
 
 if TYPE_CHECKING:
     from haloscope.clusters.schema import Cluster
     from haloscope.programs.file import ExternalProgram
     from haloscope.programs.output import Answer
     from haloscope.sites.schedulers.allocation import Allocation
-
-_log = logging.getLogger(__name__)
 
 
 _PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -277,14 +274,8 @@ def _tuned(toolchain: Toolchain, command: Sequence[str], environment: Mapping[st
     found = tuning.of_launch(os.environ, toolchain, command, environment)
     for name, used in found.overridden.items():
         instead = used or "the MPI library's default"
-        _warn(f"warning: {name}={found.given[name]} is overridden by {instead}")
+        warn_once(f"warning: {name}={found.given[name]} is overridden by {instead}")
     return found
-
-
-@cache
-def _warn(line: str) -> None:
-    """Print a warning once: a campaign has many launches."""
-    _log.warning(line)
 
 
 def _ill_ended(case: Case, ended: process.Ended) -> tuple[str, str] | None:

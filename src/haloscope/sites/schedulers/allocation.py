@@ -93,8 +93,3 @@ def _width(one: str) -> float:
 
 
 INSIDE = "run this command inside a job of the batch system"
-
-
-def folded(nodes: tuple[str, ...]) -> str:
-    """Abbreviate names: n[1-3]."""
-    return str(NodeSet.fromlist(nodes))

@@ -18,20 +18,6 @@ from haloscope.toolchains.transport import TALKATIVE, USUAL
 from haloscope.toolchains.transport import names as names_of
 from haloscope.toolchains.transport import settings as asking_for
 
-_OF_JOB = "describes the job and its nodes"
-_NAMED = "is given on the command line of each launch"
-KEPT: Mapping[str, str] = {
-    "SLURM_CONF": "names the configuration, which srun needs to find its controller",
-    "SLURM_CLUSTERS": "names the controller of the job, for all Slurm commands",
-    "SLURM_JOB_ID": _OF_JOB,
-    "SLURM_JOB_NUM_NODES": f"{_OF_JOB}; {_NAMED}",
-    "SLURM_NNODES": f"{_OF_JOB}; {_NAMED}",
-    "SLURM_NPROCS": f"read by Hydra and Open MPI in a job; {_NAMED}",
-    "SLURM_NTASKS": f"read by Hydra and Open MPI in a job; {_NAMED}",
-    "SLURM_GPUS_PER_NODE": f"{_OF_JOB}: ranks get all GPUs of their node",
-    "SLURM_JOB_NAME": "is ignored inside a job",
-}
-
 _WHY_REMOVED: Mapping[str, str] = {
     "sets the share, the number per node, or the placement of tasks": """
         SLURM_CORE_SPEC SLURM_CPU_BIND SLURM_CPUS_PER_GPU SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK
