@@ -131,6 +131,7 @@ LATE = {
     "run/prepare/kernels.py": "haloscope.programs",
     "run/prepare/matrices.py": "filelock numpy pymetis",
     "run/prepare/matrix_market.py": "numpy scipy.io scipy.sparse",
+    "run/prepare/workbench.py": "haloscope.programs",
     "run/progress.py": "rich.progress",
     "run/runners/local.py": "haloscope.clusters.simgrid.files haloscope.programs.output "
     "haloscope.run.runners.external haloscope.sites.schedulers.schedulers "

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from haloscope.host.cgroups import read
 from haloscope.host.machine import ROOT
 
 _NVIDIA = "proc/driver/nvidia"
@@ -48,7 +49,7 @@ def described(root: Path = ROOT) -> list[dict[str, Any]]:
 def _of_nvidia(root: Path) -> list[GpuFound]:
     found = []
     for file in sorted((root / _NVIDIA / "gpus").glob("*/information")):
-        said = _pairs(_read(file))
+        said = _pairs(read(file) or "")
         pci = said.get("Bus Location") or file.parent.name
         uuid = said.get("GPU UUID", "?")
         uuid = uuid if "?" not in uuid else _uuids(root).get(_address(pci), "")
@@ -88,17 +89,17 @@ def _address(pci: str) -> str:
 
 def _numa(pci: str, root: Path) -> int | None:
     """Return the NUMA node nearest to a GPU; None if the system does not report it (as -1)."""
-    text = _read(root / "sys/bus/pci/devices" / _address(pci) / "numa_node").strip()
+    text = read(root / "sys/bus/pci/devices" / _address(pci) / "numa_node") or ""
     return int(text) if text.isdecimal() else None
 
 
 def _of_amd(root: Path) -> list[GpuFound]:
     found = []
     for node in sorted((root / _AMD).glob("*"), key=lambda path: path.name.zfill(4)):
-        lines = _read(node / "properties").splitlines()
+        lines = (read(node / "properties") or "").splitlines()
         said = dict(line.split(" ", 1) for line in lines if " " in line)
         if _whole(said, "simd_count"):  # a node without is a processor
-            name = f"AMD {_read(node / 'name').strip() or 'GPU'}"
+            name = f"AMD {read(node / 'name') or 'GPU'}"
             pci = _pci_of_amd(said)
             number = _whole(said, "unique_id")
             uuid = f"GPU-{number:016x}" if number else None  # the format of rocminfo
@@ -124,18 +125,11 @@ def driver(root: Path = ROOT) -> str | None:
     """Return the version of NVIDIA's or AMD's driver; None without one."""
     if (nvidia := nvidia_driver(root)) is not None:
         return f"NVIDIA {nvidia}"
-    amd = _read(root / "sys/module/amdgpu/version").strip()
+    amd = read(root / "sys/module/amdgpu/version")
     return f"amdgpu {amd}" if amd else None
 
 
 def nvidia_driver(root: Path = ROOT) -> str | None:
     """Return the version of NVIDIA's driver, such as 550.54; None without one."""
-    found = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", _read(root / _NVIDIA / "version"))
+    found = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", read(root / _NVIDIA / "version") or "")
     return found[1] if found else None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

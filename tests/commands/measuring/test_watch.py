@@ -50,8 +50,8 @@ def test_narrowing_intervals_and_slow_hosts_are_reported(tmp_path: Path) -> None
     now = watched(folder(tmp_path))
 
     case = next(one for one in now.cases if one.done == 14)
-    assert case.half_width is not None and case.earlier_half_width is not None
-    assert case.half_width < case.earlier_half_width
+    assert case.now is not None and case.before is not None
+    assert case.now.relative_half_width < case.before.relative_half_width
     assert (now.done, now.planned, dict(now.not_good)) == (16, None, {"failed": 1})
     slowest, *others = now.hosts
     assert slowest.host == "n2" and slowest.excess > 0

@@ -7,6 +7,7 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from math import inf, isinf
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -20,6 +21,7 @@ from haloscope.quantities import MISSING, SECONDS, count, percent, quantity
 from haloscope.records.folder import ResultFolder, require_enclosed
 from haloscope.run.campaign.watching import CaseProgress, Watched, watched
 from haloscope.run.progress import duration
+from haloscope.stats.estimates import Estimate
 
 _DESCRIPTION = (
     "Show the progress of a measurement: completed rounds and launches, time left, the median "
@@ -97,9 +99,7 @@ def _line(text: str, style: str = "") -> Text:
 
 
 def _cases(now: Watched) -> Iterator[RenderableType]:
-    ordered = sorted(
-        now.cases, key=lambda one: (one.now is None, one.half_width is None, -(one.half_width or 0))
-    )
+    ordered = sorted(now.cases, key=_order)
     table = Table(box=None, padding=(0, 1, 0, 0), width=_WIDTH)
     table.add_column("case, widest interval first", ratio=1, overflow="fold")
     for name in ("n", "median", "±", "± at n/2"):
@@ -130,9 +130,18 @@ def _names(cases: Sequence[CaseProgress]) -> dict[str, str]:
     return names
 
 
+def _order(case: CaseProgress) -> tuple[bool, bool, float]:
+    width = _half_width(case.now)
+    return case.now is None, isinf(width), -width
+
+
+def _half_width(estimate: Estimate | None) -> float:
+    return inf if estimate is None else estimate.relative_half_width
+
+
 def _numbers(case: CaseProgress) -> tuple[str, str, str, str]:
-    shares = (case.half_width, case.earlier_half_width)
-    now, before = (MISSING if one is None else percent(one) for one in shares)
+    shares = map(_half_width, (case.now, case.before))
+    now, before = (MISSING if isinf(one) else percent(one) for one in shares)
     launches = str(case.done) if case.planned is None else f"{case.done}/{case.planned}"
     return launches, quantity(case.now.value if case.now else None, SECONDS), now, before
 

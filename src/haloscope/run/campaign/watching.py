@@ -35,16 +35,6 @@ class CaseProgress:
     now: Estimate | None
     before: Estimate | None
 
-    @property
-    def half_width(self) -> float | None:
-        """Half the width of the interval or range, relative to the median."""
-        return _half_width(self.now)
-
-    @property
-    def earlier_half_width(self) -> float | None:
-        """The same for the first half of the launches."""
-        return _half_width(self.before)
-
 
 @dataclass(frozen=True)
 class HostPace:
@@ -140,12 +130,6 @@ def _cases(planned: Sequence[Case], launches: Mapping[str, _Launches]) -> Iterat
             typical(times) if times else None,
             typical(half) if half else None,
         )
-
-
-def _half_width(estimate: Estimate | None) -> float | None:
-    if estimate is None or estimate.low is None or estimate.high is None or not estimate.value:
-        return None
-    return (estimate.high - estimate.low) / 2 / estimate.value
 
 
 def _left_s(plan: SavedPlan, launches: Mapping[str, _Launches]) -> float | None:

@@ -33,11 +33,3 @@ class Patient:
 
     root: Path = machine.ROOT
     toolchain: Toolchain | None = None
-
-
-def read(path: Path) -> str | None:
-    """Return the text of a file, or None if it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return None

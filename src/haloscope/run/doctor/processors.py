@@ -7,8 +7,9 @@ import os
 import re
 
 from haloscope.host import machine
+from haloscope.host.cgroups import read
 from haloscope.quantities import count, cpu_list
-from haloscope.run.doctor import CheckResult, Patient, read
+from haloscope.run.doctor import CheckResult, Patient
 
 _GIB = 1 << 30
 

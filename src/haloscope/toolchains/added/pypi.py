@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import venv
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -32,12 +33,22 @@ def install(package: str, prefix: Path, version: str | None = None, *, alone: bo
     command = _installer(str(prefix / "bin" / "python"))
     venv.create(prefix, with_pip=False, symlinks=True)
     arguments = [*command, *_requirement(package, version), *(_ALONE if alone else ())]
+    remedy = "check the network and the disk space (up to 0.5 GB), then try again"
+    step(arguments, os.environ, LIMIT_S, f"installing {package}", remedy)
+
+
+def step(
+    command: Sequence[str], environment: Mapping[str, str], limit_s: float, what: str, remedy: str
+) -> None:
+    """Run a step of an installation; none of its processes survives its end or ours.
+
+    Raise UserError, with the last lines of its output, if it fails. what: where it then is.
+    """
     with scratch() as own:
-        done = process.run(arguments, {**os.environ, "TMPDIR": str(own.folder)}, LIMIT_S)
+        done = process.run(command, {**environment, "TMPDIR": str(own.folder)}, limit_s)
     if done.code != 0 or done.timed_out:
-        last = "\n    ".join(done.output.strip().splitlines()[-5:])
-        remedy = "check the network and the disk space (up to 0.5 GB), then try again"
-        raise UserError(Problem(f"installing {package}", last or "failed without output", remedy))
+        last = "\n    ".join(done.output.strip().splitlines()[-10:])
+        raise UserError(Problem(what, last or "failed without output", remedy))
 
 
 def _requirement(package: str, version: str | None) -> list[str]:

@@ -16,8 +16,7 @@ from itertools import product
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
-from haloscope.host import process
-from haloscope.host.scratch import scratch
+from haloscope.toolchains.added.pypi import step
 
 _NAMES = (("libsimgrid-dev", "simgrid"), ("libsimgrid-dev",))
 """Requested packages: without a package of the programs, these are in the other one."""
@@ -114,11 +113,5 @@ def _moved(script: str, final: Path, libraries: Path) -> str:
 
 
 def _run(command: Sequence[str]) -> None:
-    """Run a step; none of its processes survives its end or ours."""
-    with scratch() as own:
-        environment = {**os.environ, "TMPDIR": str(own.folder), "LC_ALL": "C"}
-        done = process.run(command, environment, LIMIT_S)
-    if done.code != 0 or done.timed_out:
-        last = "\n    ".join(done.output.strip().splitlines()[-5:])
-        remedy = "check the network and the disk space (0.5 GB), then try again"
-        raise UserError(Problem(" ".join(command[:2]), last or "failed without output", remedy))
+    remedy = "check the network and the disk space (0.5 GB), then try again"
+    step(command, {**os.environ, "LC_ALL": "C"}, LIMIT_S, " ".join(command[:2]), remedy)

@@ -13,9 +13,7 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError
-from haloscope.host import machine, process
-from haloscope.host.scratch import scratch
+from haloscope.host import machine
 from haloscope.toolchains.added import pypi
 from haloscope.toolchains.build import cmake_and_ninja
 
@@ -101,17 +99,10 @@ def _boost(part: Path, tools: Path) -> Path:
 
 
 def _run(command: Sequence[str], further: dict[str, str] | None = None) -> None:
-    """Run a step of the build; none of its processes survives its end or ours.
+    """Run a step of the build.
 
     PYTHONPATH is not passed on, because it may contain other packages of the same names.
     """
-    with scratch() as own:
-        env = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-        env |= {**(further or {}), "TMPDIR": str(own.folder)}
-        done = process.run(command, env, LIMIT_S)
-    if done.code != 0 or done.timed_out:
-        last = "\n    ".join(done.output.strip().splitlines()[-10:])
-        remedy = (
-            "check the network, the C++17 compiler, and the disk space (0.5 GB), then try again"
-        )
-        raise UserError(Problem("building SimGrid", last or "failed without output", remedy))
+    env = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    remedy = "check the network, the C++17 compiler, and the disk space (0.5 GB), then try again"
+    pypi.step(command, env | (further or {}), LIMIT_S, "building SimGrid", remedy)
