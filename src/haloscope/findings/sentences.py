@@ -88,16 +88,14 @@ def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
 def _remedy(caveat: Caveat, used: Sequence[Caveat], parts: Sequence[Claim], imported: bool) -> str:
     """Return a caveat's remedy; the last caveat about launches has the number that mends all."""
     remedy = EXPLAINED[caveat].remedy_for(imported=imported)
-    if EXPLAINED[caveat].remedy != RERUN:
-        return remedy
     about = [one for one in used if EXPLAINED[one].remedy == RERUN]
-    known = [part.needed for part in parts if part.needed]
-    if caveat is not about[-1]:
+    fewest = [part.needed for part in parts if part.needed]
+    fewest += [FEWEST_FOR_INTERVAL] * (about != [Caveat.TOO_FEW])
+    if caveat in about[:-1]:
         return ""
-    if imported or (about == [Caveat.TOO_FEW] and not known):
+    if caveat not in about or imported or not fewest:
         return remedy
-    fewest = max([FEWEST_FOR_INTERVAL] * (about != [Caveat.TOO_FEW]) + known)
-    return f"Rerun with {fewest} launches of each case (--launches {fewest})."
+    return f"Rerun with {max(fewest)} launches of each case (--launches {max(fewest)})."
 
 
 def _head(finding: Finding) -> str:

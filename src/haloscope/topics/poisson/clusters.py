@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.validation.published import comparable, other_variant, shown
+from haloscope.analysis.validation.published import comparable, other_variant
 from haloscope.layout import PROCESSES
 from haloscope.quantities import listed, number, printed_seconds
 from haloscope.topics.common.notebook import Notebook
@@ -225,14 +225,8 @@ def _timed(table: PaperTable, *, ppn: int, **where: Scalar) -> _Printed | None:
     if cell is None or isinstance(cell.value, str):
         return None
     value = float(cell.value)
-    fine = table.resolution_s is not None and table.resolution_s < 1
-    high = value if cell.high is None else cell.high
-    text = (
-        printed_seconds(value, table.resolution_s)
-        if fine
-        else shown(cell.text, value, 2 * (high - value))
-    )
-    return _Printed(value, cell.low or 0.0, high, text, ppn)
+    text = printed_seconds(value, table.resolution_s) if value else "< 1 s"
+    return _Printed(value, cell.low or 0.0, cell.high or value, text, ppn)
 
 
 def _present(times: Mapping[str, _Printed | None]) -> dict[str, _Printed]:

@@ -90,11 +90,9 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
 
 def _bandwidth_grows(base: MeasuredCase, top: MeasuredCase, context: Context) -> bool:
     """Return whether triads over such working sets also gain more than the number of cores."""
-    triads = [use.triad for use in uses([base, top], context.all_cases, context.machine)]
-    few, many = triads if len(triads) > 1 else (None, None)
-    if few is None or many is None:
-        return False
-    return many.moved.value / many.case.cores > ABOVE * few.moved.value / few.case.cores
+    found = uses([base, top], context.all_cases, context.machine)
+    per_core = [use.triad.moved.value / use.triad.case.cores for use in found if use.triad]
+    return len(per_core) > 1 and per_core[1] > ABOVE * per_core[0]
 
 
 def _cores(case: MeasuredCase) -> tuple[bool, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from itertools import product
 
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.comparison import Contrast, band_of, contrasts, step
@@ -144,24 +144,18 @@ def _by_processes(part: Facet, together: Mapping[str, MeasuredCase]) -> Scaling:
 
 def _by_threads(part: Facet) -> Scaling:
     label = ", ".join(text for text in (part.label, "threads of one process") if text)
-    return Scaling(label, "threads", _ladders(part, (None,)))
+    return Scaling(label, "threads", _ladders(part, (None,), {}))
 
 
 def _ladders(
-    part: Facet,
-    each: Sequence[int | None],
-    together: Mapping[str, MeasuredCase] = MappingProxyType({}),
+    part: Facet, each: Sequence[int | None], together: Mapping[str, MeasuredCase]
 ) -> tuple[Ladder, ...]:
-    return tuple(
-        Ladder(n, ppn, _steps_of(part.cases, n, ppn), together)
-        for n in values(part.cases, "n")
-        for ppn in each
-    )
-
-
-def _steps_of(cases: Sequence[MeasuredCase], n: int, ppn: int | None) -> Mapping[int, MeasuredCase]:
-    own = [case for case in cases if case.number("n") == n and (ppn is None or _is_of(case, ppn))]
-    return {case.cores: case for case in sorted(own, key=lambda case: case.cores)}
+    ordered = sorted(part.cases, key=lambda case: case.cores)
+    found = []
+    for n, ppn in product(values(part.cases, "n"), each):
+        own = [one for one in ordered if one.number("n") == n and (ppn is None or _is_of(one, ppn))]
+        found.append(Ladder(n, ppn, {case.cores: case for case in own}, together))
+    return tuple(found)
 
 
 def _is_of(case: MeasuredCase, ppn: int) -> bool:
