@@ -92,11 +92,6 @@ class PaperTable:
     rows: tuple[Mapping[str, PublishedValue], ...]
     texts: tuple[Mapping[str, str], ...]
 
-    @property
-    def note(self) -> str:
-        """Notes and omissions in one paragraph; empty without any."""
-        return " ".join([*self.notes, *(f"Left out: {text}" for text in self.omitted)])
-
     def cell(self, column: str = "time_s", **where: Scalar) -> PublishedCell | None:
         """Return one value with its printed text and rounding bounds; None if it is missing.
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, starmap
-from math import inf
 from typing import Literal
 
 import numpy as np
@@ -151,28 +150,16 @@ def _without_spikes(series: Array) -> Array:
 
 
 Why = Literal["narrow", "count", "time", "parted", "go on"]
+"""Why a setting needs no more launches, or "go on".
+
+"narrow": the intervals are narrow enough, with all launches and with one fewer. "count": the
+maximum number of launches is reached. "time": another launch of average duration would exceed the
+maximum time. "parted": the intervals of settings that are compared do not overlap.
+"""
 
 
-@dataclass(frozen=True)
-class Decision:
-    """Whether to stop, the reason, and the precision reached.
-
-    why: "narrow": the intervals are narrow enough, with all launches and with one fewer. "count":
-    the maximum number of launches is reached. "time": another launch of average duration would
-    exceed the maximum time. "go on": none of these. "parted" is used only by `parted`. widest:
-    index of the sample with the widest interval. estimate: its median with the interval (none below
-    6 launches). half_width: half width of the interval relative to the median; None without one.
-    """
-
-    stop: bool
-    why: Why
-    widest: int
-    estimate: Estimate
-    half_width: float | None
-
-
-def decide(samples: Sequence[Sequence[float]], spent_s: float, rule: Rule) -> Decision:
-    """Decide whether to stop launching a setting.
+def decide(samples: Sequence[Sequence[float]], spent_s: float, rule: Rule) -> Why:
+    """Return whether to stop launching a setting, and why.
 
     samples: measurements of its launches so far, one number per launch: one sample for a kernel
     with one time, one per point for a sweep. All must be narrow. spent_s: seconds that its launches
@@ -189,25 +176,15 @@ def decide(samples: Sequence[Sequence[float]], spent_s: float, rule: Rule) -> De
         raise ValueError("a decision needs samples of equally many launches, one at least")
     if any(value <= 0 for sample in samples for value in sample):
         raise ValueError("times must be positive")
-    widths = [_half_width(sample) for sample in samples]
-    widest = int(np.argmax(widths))
-    width = widths[widest]
-    why = _why(samples, width, spent_s, rule)
-    estimate = median_interval(samples[widest])
-    return Decision(why != "go on", why, widest, estimate, width if width < inf else None)
-
-
-def _why(samples: Sequence[Sequence[float]], width: float, spent_s: float, rule: Rule) -> Why:
     launches = len(samples[0])
-    if launches >= rule.fewest and width <= rule.half_width:
-        before = max(_half_width(sample[:-1]) for sample in samples)
-        if before <= rule.half_width:
-            return "narrow"
+    both = (samples, [sample[:-1] for sample in samples])
+    if launches >= rule.fewest and all(_widest(some) <= rule.half_width for some in both):
+        return "narrow"
     return rule.cap(launches, spent_s) or "go on"
 
 
-def _half_width(sample: Sequence[float]) -> float:
-    return median_interval(sample).relative_half_width
+def _widest(samples: Sequence[Sequence[float]]) -> float:
+    return max(median_interval(sample).relative_half_width for sample in samples)
 
 
 def parted(samples: Sequence[Mapping[int, float]]) -> bool:

@@ -95,7 +95,7 @@ class Precision(Stopping):
         by_size = [list(sample) for sample in zip(*self._samples[case], strict=True)]
         if (nested := self._nested(case)) is not None:
             return decide_over(nested, self._spent_s[case], self._rule)
-        return decide(by_size, self._spent_s[case], self._rule).why
+        return decide(by_size, self._spent_s[case], self._rule)
 
     def _nested(self, case: str) -> list[dict[str, list[float]]] | None:
         """Return each time of a case by allocation; None unless every launch ran in one."""
