@@ -125,6 +125,8 @@ LATE = {
     "report/record_view.py": "haloscope.analysis.grouping haloscope.analysis.validation.trust "
     "haloscope.findings.badge",
     "report/writing.py": "haloscope.report.draw.figures.panels",
+    "run/campaign/campaign.py": "haloscope.run.campaign.stopping",
+    "run/jobs/submission.py": "haloscope.stats.enough",
     "run/places/here.py": "haloscope.clusters haloscope.clusters.schema",
     "run/places/places.py": "haloscope.clusters haloscope.run.places.batched "
     "haloscope.run.places.simulated haloscope.sites",

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -19,7 +19,6 @@ from haloscope.quantities import count
 from haloscope.records.attempts import Attempt, attempts, attempts_of
 from haloscope.records.folder import ResultFolder, enclosed
 from haloscope.records.log import append
-from haloscope.run.campaign.stopping import Parting, Precision, Stopping
 from haloscope.run.doctor import Patient
 from haloscope.run.doctor.processors import check_load
 from haloscope.run.places import Place, places
@@ -33,6 +32,9 @@ from haloscope.study.case import Case, Launch
 from haloscope.study.plan import SavedPlan
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import Pairs
+
+if TYPE_CHECKING:
+    from haloscope.run.campaign.stopping import Stopping
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Campaign:
         """Return the stopping rule applied to the existing records; None without a rule."""
         if not self.plan.ends_early:
             return None
+        from haloscope.run.campaign.stopping import Parting, Precision  # with numpy
+
         tried = attempts(self.folder.records)
         if self.plan.rule is not None:
             return Precision(self.plan.rule, tried)

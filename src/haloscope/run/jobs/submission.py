@@ -33,7 +33,6 @@ from haloscope.sites.jobs import Batch
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.scheduler import CANCELLED, GONE, JobAsked, JobState, warning_s
 from haloscope.sites.script import MOST_MINUTES, script
-from haloscope.stats.enough import ALLOCATIONS, most_in_one
 from haloscope.study.case import Launch
 from haloscope.study.plan import SavedPlan
 
@@ -107,6 +106,8 @@ class Submission(FolderJobs):
         """Return the launches that one job runs: all, or as many as a precision permits."""
         if self.plan.rule is None:
             return [*launches]
+        from haloscope.stats.enough import most_in_one  # with numpy
+
         each: Counter[str] = Counter()
         taken = []
         for launch in launches:
@@ -121,6 +122,8 @@ class Submission(FolderJobs):
         """
         if self.plan.rule is None:
             return 0
+        from haloscope.stats.enough import ALLOCATIONS
+
         given = (
             one.allocation
             for one in attempts(self.folder.records)
