@@ -173,7 +173,10 @@ def _together(several: Sequence[Settings]) -> str:
         numbers = [n for one in several for n in one.values() if isinstance(n, int)]
         if len(numbers) == len(several) > 1:
             return f"{listed([f'{n:,}' for n in sorted(numbers)])} {noun[1]}"
-    return listed([words(one) for one in several])
+    texts = [words(one) for one in several]
+    if len(texts) > 1 and any(", " in one for one in texts):
+        return "; ".join([*texts[:-1], f"and {texts[-1]}"])
+    return listed(texts)
 
 
 def _winner(finding: Finding, part: Claim) -> Iterator[str]:
