@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from noted import noted, shows
+from noted import shows
 from recorded import Raw, bad, cases, overheads, pingpong, poisson, record
 
 from haloscope.analysis import comparison
@@ -216,7 +216,8 @@ def test_the_number_of_launches_needed_is_reported() -> None:
 
     assert {one.verdict for one in found.contrasts} == {UNTESTABLE}
     # 24 comparisons: 24 * 2 / C(12, 6) is 0.052, 24 * 2 / C(14, 7) is 0.014.
-    assert noted(found.tables[0], "requires 7 launches of each case")
+    (finding,) = comparing.findings(found)
+    assert [part.needed for part in finding.parts] == [7]
 
 
 def test_a_negative_parameter_has_a_verdict_without_a_ratio() -> None:

@@ -130,7 +130,7 @@ std::vector<Parameter> parameters() {
 std::vector<Result> results() {
   using enum Result::Type;
   std::vector<Result> all{
-      {"atoms", real, "number of atoms on all ranks"},
+      {"atoms", real, "total number of atoms"},
       {"bricks", extents, "ranks along x, y, and z"},
       {"grid", extents, "number of PPPM grid points along x, y, and z"},
       {"pencils", text, "number of ranks along y and z when each rank stores whole lines along x"},

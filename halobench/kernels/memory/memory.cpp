@@ -88,8 +88,8 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
                   "general: all streams before packing, and the stream of the exchange before "
                   "messages and after unpacking; default_stream: only the stream of the exchange, "
                   "before messages") +
-          (always_ready ? "; stream_aware: none, as if MPI waited for the stream (correct only if "
-                          "the values are complete); typed: as stream_aware, without querying the "
+          (always_ready ? "; stream_aware: none, because MPI is assumed to wait for the stream "
+                          "(otherwise, values may be incomplete); typed: as stream_aware, without querying the "
                           "memory type of addresses"
                         : ""),
       ordering_names(always_ready)));

@@ -19,7 +19,7 @@ COMMANDS = {
     "report": "write the report of a result folder",
     "show": "print the tables of a result folder",
     "compare": "compare two result folders case by case",
-    "history": "show how times changed over all result folders",
+    "history": "show how times changed across all result folders",
     "export": "write the records of a result folder as CSV, JSON, or Parquet",
     "import": "import the output of OSU, IMB, HPCG, or ReFrame into a result folder",
     "list": "list studies, kernels, papers, clusters, and toolchains",

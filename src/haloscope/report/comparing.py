@@ -36,7 +36,14 @@ from haloscope.topics.common.figure import (
     mark,
     second_ticks,
 )
-from haloscope.topics.common.making import VERDICTS, band_within, extreme, ratio_of, warning
+from haloscope.topics.common.making import (
+    VERDICTS,
+    band_within,
+    extreme,
+    needed_of,
+    ratio_of,
+    warning,
+)
 from haloscope.topics.common.words import tests_of
 
 if TYPE_CHECKING:
@@ -99,6 +106,7 @@ def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Findi
                 count=len(own),
                 ratio=ratio_of(own, where) if shown else None,
                 verdict=VERDICTS.get(verdict),
+                needed=needed_of(own),
                 band=band_within(own),
             )
         )

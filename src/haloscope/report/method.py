@@ -137,7 +137,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     yield _others(records)
     yield from map(sentence, validity(cases))
     asked = _bindings(records)
-    yield f"The node model assumes this placement of ranks and threads: {listed(asked)}."
+    yield f"Placement of ranks and threads that the node model assumes: {listed(asked)}."
     yield _messages(records)
 
 

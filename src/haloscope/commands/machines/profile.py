@@ -27,7 +27,7 @@ from haloscope.quantities import percent, seconds, size
 from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\
-Count messages and bytes between the ranks of any MPI program by calling function. Also count
+Count messages and bytes between the ranks of any MPI program for each calling function. Also count
 one-sided transfers, collective operations, and MPI file operations, and measure the time spent in
 MPI functions and waiting for other ranks. The program is not modified; a library is preloaded. A
 page, JSON, and CSV files are written to DIR.

@@ -158,7 +158,7 @@ def check_binding(patient: Patient) -> CheckResult:
             " and ".join(map(cpu_list, sorted(each))) or "none"
             for each in (job.cpus_of_ranks(), seen)
         )
-        why = f"ranks were to run on processors {requested}, but ran on {got}"
+        why = f"ranks should have run on processors {requested}; reported: {got}"
         return CheckResult("binding", "fail", why, by_hand)
     return CheckResult(
         "binding", "ok", f"ranks ran on the requested processors {listed(sorted(found))}"

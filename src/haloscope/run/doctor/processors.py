@@ -158,7 +158,7 @@ def check_clock(patient: Patient) -> CheckResult:
     """Check whether reading the time is cheap and steady."""
     clock = read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
     if clock is None:
-        return CheckResult("clock", "note", "cannot be read")
+        return CheckResult("clock", "note", "the clock source cannot be read")
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
         return CheckResult("clock", "ok", clock)
     remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase the "

@@ -88,7 +88,7 @@ def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Camp
     """
     campaign = resume(directory, None, None, tell, dry=True, programs=programs)
     if (site := campaign.place.jobs_at) is None:
-        what = f"this folder was planned for {campaign.place.name}, without batch jobs"
+        what = f"the study was planned for {campaign.place.name}, which has no batch jobs"
         remedy = f"continue with haloscope run --resume {in_a_shell(directory)}"
         raise UserError(Problem(str(directory), what, remedy))
     node = site.allocation.nodes[0]

@@ -59,7 +59,7 @@ class Submission(FolderJobs):
     def problems(self) -> Iterator[Problem]:
         """Yield time limits that the partition does not allow."""
         limit = self._most_minutes
-        where = f"partition {self.site.described.partition} of site {self.site.name}"
+        where = f"partition {self.site.described.partition!r} of site {self.site.name!r}"
         if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
             remedy = f"give an integer from 1 to {MOST_MINUTES:,}"
             yield Problem(f"--minutes {self.minutes}", "out of range", remedy)
@@ -287,7 +287,7 @@ def require_of_a_site(jobs: FolderJobs) -> None:
 
 
 def _without_jobs(folder: ResultFolder, plan: SavedPlan) -> Problem:
-    what = f"this folder was planned for {plan.on}, without a batch system, so it has no jobs"
+    what = f"the study was planned for {plan.on}, which has no batch system, so there are no jobs"
     return Problem(
         str(folder.path), what, "use haloscope run --resume, haloscope report, or haloscope show"
     )

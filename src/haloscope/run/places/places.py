@@ -63,7 +63,7 @@ def _by_way_of(found: Place, via: Via) -> Place:
         raise UserError(Problem(f"--via {via.site}", what, remedy))
     if word := out_of(via.nodes, 1, most := site.described.used.nodes_of_a_job):
         where = f"--nodes {via.nodes}"
-        what = f"{word} for partition {site.described.partition} of site {via.site}"
+        what = f"{word} for partition {site.described.partition!r} of site {via.site!r}"
         raise UserError(Problem(where, what, f"give an integer from 1 to {most:,}"))
     return replace(found, via=site)
 

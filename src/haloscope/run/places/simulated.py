@@ -39,7 +39,7 @@ def _split_paths() -> list[Problem]:
     folder = tempfile.gettempdir()
     if not re.search(r"\s", folder):
         return []
-    what = "the path contains a blank, which smpirun does not support"
+    what = "the path contains a space, which smpirun does not support"
     return [Problem(f"TMPDIR={folder}", what, "set TMPDIR to a path without blanks")]
 
 

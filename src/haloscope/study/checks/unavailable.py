@@ -91,10 +91,11 @@ def gpus(site: Site, layout: Layout, params: Mapping[str, Any]) -> str | None:
 def devices_of_two_kinds(cases: Sequence[Case]) -> Iterator[Problem]:
     """Yield a problem if a study mixes times of an emulated device with those of a GPU."""
     names = {case.toolchain for case in cases if case.params.get("memory") == "device"}
-    emulated = sorted(name for name in names if parted(name)[1] is None)
-    real = sorted(names - {*emulated})
+    emulated = {name for name in names if parted(name)[1] is None}
+    real = names - emulated
     if emulated and real:
-        what = f"toolchain {listed(emulated)} emulates the device, and {listed(real)} uses a GPU; "
+        one, other = (listed([repr(name) for name in sorted(each)]) for each in (emulated, real))
+        what = f"toolchain {one} emulates the device, whereas {other} uses a GPU; "
         what += "their times are not comparable"
         remedy = "use a separate study for each"
         yield Problem("memory = device", what, remedy)
