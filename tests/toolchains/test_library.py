@@ -251,7 +251,7 @@ def test_a_space_in_the_cache_path_is_refused_if_wrappers_fail(
 ) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "a b"))
 
-    with pytest.raises(UserError, match="blank") as caught:
+    with pytest.raises(UserError, match="space") as caught:
         library.ensure(name, say=silent)
 
     assert "HALOSCOPE_CACHE" in caught.value.problems[0].remedy

@@ -89,7 +89,8 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
                   "messages and after unpacking; default_stream: only the stream of the exchange, "
                   "before messages") +
           (always_ready ? "; stream_aware: none, because MPI is assumed to wait for the stream "
-                          "(otherwise, values may be incomplete); typed: as stream_aware, without querying the "
+                          "(otherwise, values may be incomplete); typed: as stream_aware, without "
+                          "querying the "
                           "memory type of addresses"
                         : ""),
       ordering_names(always_ready)));

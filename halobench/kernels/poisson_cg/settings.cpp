@@ -137,7 +137,8 @@ std::vector<Parameter> parameters() {
           {"paper", "random", "point"}),
       {"s", integer, "2", "iterations per sweep with variant=sstep; must be even", "", 2, 6},
       {"reorthogonalise", integer, "0",
-       "number of sweeps between reorthogonalisations with variant=sstep; 0 selects 16 with s=2, 4 with "
+       "number of sweeps between reorthogonalisations with variant=sstep; 0 selects 16 with s=2, 4 "
+       "with "
        "s=4, 1 with s=6",
        "", 0, 16},
       {"iterations", integer, "0",

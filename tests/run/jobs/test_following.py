@@ -300,4 +300,4 @@ def test_a_local_folder_has_no_jobs(
     jobs.folder.create("title = 't'\n", replace(jobs.plan, on="local"))
 
     assert main(["status", "out"]) == 2
-    assert "without a batch system" in capsys.readouterr().err
+    assert "no batch system" in capsys.readouterr().err

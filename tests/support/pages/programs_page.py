@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "programs.md"
 EXAMPLE = ROOT / "docs" / "examples" / "heat1d"
 START = """\
-# Programs of your own
+# Your own programs
 
 Measure any MPI program that prints a time, without changing it. A `program.toml` file describes
 the command line, the output, and how to verify the answer; the name of its folder becomes the name
