@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from haloscope.analysis.validation.published import Reference
-from haloscope.findings.caveats import EXPLAINED, Caveat
+from haloscope.findings.caveats import EXPLAINED, RERUN, Caveat
 from haloscope.findings.finding import (
     BANDWIDTH,
     TIME,
@@ -207,11 +207,12 @@ def test_a_caveat_is_a_mark_and_one_line_unless_all_findings_share_it() -> None:
     assert sentence(first, known).endswith(". [1]") and sentence(second, known).endswith("%.")
     assert known.lines == (
         EXPLAINED[Caveat.SIMULATED].text,
-        f"[1] {known.explained[Caveat.ONE_LAUNCH].line}",
+        f"[1] {EXPLAINED[Caveat.ONE_LAUNCH].text}",
+        known.explained[Caveat.ONE_LAUNCH].remedy,
     )
 
 
-def test_the_launches_that_a_report_needs_are_one_number_beside_the_last_caveat() -> None:
+def test_the_launches_that_a_report_needs_are_one_number_in_one_line() -> None:
     few = Claim({"name": "a"}, {"name": "b"}, verdict=Verdict.UNDECIDED, needed=8)
     caveats = (Caveat.FEW_LAUNCHES, Caveat.TOO_FEW)
     one, other = (
@@ -220,9 +221,19 @@ def test_the_launches_that_a_report_needs_are_one_number_beside_the_last_caveat(
     )
 
     for found, expected in (([one, other], "8"), ([one], "6"), ([other], "8")):
-        explained = legend(found).explained
-        assert explained[Caveat.TOO_FEW].remedy.count(expected) == 2
-        assert not any(explained[each].remedy for each in explained if each is not Caveat.TOO_FEW)
+        known = legend(found)
+        (remedy,) = {explained.remedy for explained in known.explained.values()}
+        assert remedy.count(expected) == 2
+        assert [line for line in known.lines if remedy in line] == [remedy]
+        assert remedy in known.listed([Caveat.TOO_FEW], briefly=True)
+
+
+def test_an_unknown_number_of_launches_is_not_named() -> None:
+    part = Claim({"name": "a"}, {"name": "b"}, verdict=Verdict.UNDECIDED)
+    caveats = (Caveat.FEW_LAUNCHES, Caveat.TOO_FEW)
+    found = Finding("A", FindingShape.COMPARISON, (part,), topic="any", caveats=caveats)
+
+    assert legend([found]).explained[Caveat.TOO_FEW].remedy == RERUN
 
 
 def test_ratios_below_1_are_inverted() -> None:

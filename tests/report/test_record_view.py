@@ -123,6 +123,20 @@ def test_results_of_an_external_program_use_their_declared_units() -> None:
     assert "8.00 KiB" in out.getvalue() and "4096 B" in out.getvalue()
 
 
+@pytest.mark.parametrize(("whole", "shown"), [(False, False), (True, True)])
+def test_counts_of_zero_are_shown_on_request_and_other_zeros_always(
+    *, whole: bool, shown: bool
+) -> None:
+    raw = poisson(64)
+    raw["result"] = {**raw["result"], "error_max": 0, "iterations_passed_over": 0}
+    out = StringIO()
+
+    Console(file=out, width=120).print(record_view(Record.of(raw), whole=whole))
+
+    assert ("iterations passed over" in out.getvalue()) == shown
+    assert "error max" in out.getvalue()
+
+
 def test_results_without_a_value_share_a_row() -> None:
     raw = poisson(64)
     raw["result"] = {**raw["result"], "error_max": None, "fallback_at": None}

@@ -8,7 +8,7 @@ legend(findings)         what the marks mean, each once
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -61,10 +61,22 @@ class Legend:
     @property
     def lines(self) -> tuple[str, ...]:
         """A line for each caveat, those without a mark first."""
-        ordered = sorted(self.explained, key=lambda one: one in self.marks)
-        return tuple(
-            f"{self.marks.get(one, '')} {self.explained[one].line}".lstrip() for one in ordered
-        )
+        return tuple(self.listed(sorted(self.explained, key=lambda one: one in self.marks)))
+
+    def listed(self, caveats: Iterable[Caveat], *, briefly: bool = False) -> Iterator[str]:
+        """Yield a line for each caveat, then once how to get more launches, if any of them asks it.
+
+        briefly: other remedies are left out.
+        """
+        rerun = ""
+        for one in caveats:
+            explanation = self.explained[one]
+            again = EXPLAINED[one].remedy == RERUN
+            rerun = explanation.remedy if again else rerun
+            text = explanation.text if again or briefly else explanation.line
+            yield f"{self.marks.get(one, '')} {text}".lstrip()
+        if rerun:
+            yield rerun
 
     def of(self, finding: Finding) -> str:
         """Return the marks of a finding: "[1][3]"."""
@@ -79,23 +91,21 @@ def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
     apart = [caveat for caveat in used if not all(caveat in one.caveats for one in measured)]
     marks = {caveat: f"[{number_of}]" for number_of, caveat in enumerate(apart, start=1)}
     parts = [part for one in marked for part in one.parts]
-    explained = {
-        one: replace(EXPLAINED[one], remedy=_remedy(one, used, parts, imported)) for one in used
-    }
+    again = "" if imported else _rerun(used, [part.needed for part in parts if part.needed])
+    explained = {}
+    for one in used:
+        remedy = EXPLAINED[one].remedy_for(imported=imported)
+        explained[one] = replace(EXPLAINED[one], remedy=again if remedy == RERUN else remedy)
     return Legend(MappingProxyType(marks), MappingProxyType(explained), imported)
 
 
-def _remedy(caveat: Caveat, used: Sequence[Caveat], parts: Sequence[Claim], imported: bool) -> str:
-    """Return a caveat's remedy; the last caveat about launches has the number that mends all."""
-    remedy = EXPLAINED[caveat].remedy_for(imported=imported)
-    about = [one for one in used if EXPLAINED[one].remedy == RERUN]
-    fewest = [part.needed for part in parts if part.needed]
-    fewest += [FEWEST_FOR_INTERVAL] * (about != [Caveat.TOO_FEW])
-    if caveat in about[:-1]:
-        return ""
-    if caveat not in about or imported or not fewest:
-        return remedy
-    return f"Rerun with {max(fewest)} launches of each case (--launches {max(fewest)})."
+def _rerun(used: Sequence[Caveat], needed: Sequence[int]) -> str:
+    """Return the remedy of caveats about launches, with the number that mends all if known."""
+    if Caveat.TOO_FEW in used and not needed:
+        return RERUN
+    ranges = {Caveat.ONE_LAUNCH, Caveat.FEW_LAUNCHES} & {*used}
+    most = max([*needed, *([FEWEST_FOR_INTERVAL] if ranges else [])], default=FEWEST_FOR_INTERVAL)
+    return f"Rerun with {most} launches of each case (--launches {most})."
 
 
 def _head(finding: Finding) -> str:

@@ -63,6 +63,13 @@ def bounds(kernel: str) -> list[str]:
     return [one["name"] for one in found if one["name"].endswith(BOUND)]
 
 
+@cache
+def integers(kernel: str) -> set[str]:
+    """Return the names of a kernel's results that are integers, such as counts."""
+    found = declared().get(kernel, {"results": []})["results"]
+    return {one["name"] for one in found if one["type"] == "integer"}
+
+
 def sweeps(kernel: str) -> bool:
     """Return whether every good launch of a kernel has points."""
     return bool(declared().get(kernel, {}).get("sweeps"))

@@ -11,7 +11,7 @@ from functools import cached_property
 from haloscope.analysis.validation.trust import Trust
 from haloscope.findings.answers import answering
 from haloscope.findings.badge import badge
-from haloscope.findings.caveats import EXPLAINED, RERUN, Caveat, Explanation
+from haloscope.findings.caveats import Caveat, Explanation
 from haloscope.findings.finding import Finding, Prominence
 from haloscope.findings.sentences import KeyFigure, Legend, key_figure, legend, sentence
 from haloscope.report.method import Facts
@@ -89,13 +89,7 @@ class Document:
         first = (Prominence.ANSWER, Prominence.KEY_FIGURE)
         used = {each for one in self.findings if one.severity in first for each in one.caveats}
         own = [one for one in Caveat if one in used - shown]
-        marks = self._legend.marks
-        return [f"{marks.get(one, '')} {self._first_words(one)}".lstrip() for one in own]
-
-    def _first_words(self, caveat: Caveat) -> str:
-        """Return a caveat's explanation; only one about launches has its remedy here."""
-        explanation = self.explained[caveat]
-        return explanation.line if EXPLAINED[caveat].remedy == RERUN else explanation.text
+        return list(self._legend.listed(own, briefly=True))
 
     @property
     def trust_class(self) -> str:

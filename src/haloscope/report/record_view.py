@@ -29,6 +29,7 @@ from haloscope.quantities import (
     seconds,
     size,
 )
+from haloscope.records import kernels
 from haloscope.records.points import (
     is_of_several,
     most_apart,
@@ -192,7 +193,8 @@ def _results(record: Record, *, whole: bool) -> list[tuple[str, str]]:
     if record.program is None:
         found = {key: value for key, value in record.result.items() if value is not None}
         if not whole:
-            found = {k: v for k, v in found.items() if v != 0 or not isinstance(v, int)}
+            counts = kernels.integers(record.kernel)
+            found = {key: value for key, value in found.items() if value or key not in counts}
         without = [_title(key) for key in record.result if key not in found]
         return [*_pairs(found), *([("no value", ", ".join(without))] if whole and without else [])]
     units = record.program.get("units") or {}

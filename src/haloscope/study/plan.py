@@ -69,7 +69,7 @@ class GrowingPlan:
 def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:
     """Return the problem of an unknown kernel; the remedy also names external programs."""
     one = no_such(where, "kernel", kernel, known)
-    if (share("studies") / f"{kernel}.toml").exists():
+    if kernel in {path.stem for path in share("studies").glob("*.toml")}:
         return replace(one, remedy=f"'{kernel}' is a study; to run it: haloscope run {kernel}")
     own = "for a program of your own: --program FOLDER (docs/programs.md)"
     return replace(one, remedy=f"{one.remedy}; {own}")

@@ -112,6 +112,18 @@ def test_a_summary_has_at_most_eleven_lines_of_eighty_columns(warnings: int, nam
     assert "haloscope show" in lines[-1]
 
 
+def test_the_cases_are_named_if_they_fit_below_the_answer_and_warnings() -> None:
+    part = Claim({"name": "x"}, estimate=Estimate(1.0, None, None, 1, "none"))
+    answer = Finding("Q", FindingShape.VALUE, (part,), topic="any")
+    busy = [warning(Caveat.BUSY, question=f"{LONG} {k}") for k in range(2)]
+    found = tuple(arranged([*busy, answer]))
+    out = StringIO()
+
+    Console(file=out, width=80).print(summary(replace(report(0), findings=found)))
+
+    assert "2 cases." in out.getvalue().splitlines()
+
+
 @pytest.mark.parametrize("warnings", [0, 2])
 @pytest.mark.parametrize("marks", [1, 3, 9])
 @pytest.mark.parametrize("answer_alone", [False, True])

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from found import SIMULATED, found, ratio
+from made import build
+from noted import noted
 from recorded import MACHINE, Raw, cases, fft, heat, of_case, poisson, spmv
 
 from haloscope.analysis.context import Context
@@ -49,6 +51,24 @@ def test_variants_undecided_with_few_launches_have_no_finding() -> None:
     raws = [*solves(1.0, number=3, variant="textbook"), *solves(1.1, number=3)]
 
     assert found(contrast.variants, raws) == []
+
+
+def test_exchanges_in_few_jobs_state_the_number_of_allocations_needed() -> None:
+    job = {"site": "lab", "scheduler": "slurm", "partition": "all", "nodes": ["n1"]}
+    raws = [
+        {
+            **raw,
+            "allocation": {**job, "job": str(raw["launch"] % 3), "switches": None, "restarts": 0},
+        }
+        for exchange, time_s in (("blocking", 2.0), ("nonblocking", 1.0))
+        for raw in solves(time_s, number=6, ranks=2, exchange=exchange)
+    ]
+
+    (one,) = found(contrast.ways, raws)
+    (table, *_) = build("exchange", raws)
+
+    assert Caveat.FEW_ALLOCATIONS in one.caveats and Caveat.TOO_FEW not in one.caveats
+    assert noted(table, "--allocations 4")
 
 
 def test_undecided_exchanges_state_the_number_of_launches_needed() -> None:

@@ -81,13 +81,17 @@ def execute(arguments: argparse.Namespace, since: machine.Used | None) -> int:
 
 
 def _records(runner: Runner, todo: Sequence[Launch], tell: Teller) -> list[dict[str, Any]]:
-    """Run launches; a terminal shows the elapsed time."""
+    """Run launches; a terminal shows their progress."""
     if not tell.console.is_interactive:
         return list(runner.run(todo))
     from haloscope.run.run_view import RunView  # loads rich's progress bars
 
+    records = []
     with RunView(tell.console, todo, {}) as view:
-        return list(runner.run(view.watch(todo)))
+        for record in runner.run(view.watch(todo)):
+            view.ended(todo[record["launch"]], record)
+            records.append(record)
+    return records
 
 
 def _show(

@@ -38,7 +38,7 @@ def summary(document: Document) -> RenderableType:
     A part that does not fit is left out with the explanations of its marks. The answer precedes
     warnings, and these precede key figures.
     """
-    caveats = sorted(document.first_caveats, key=lambda line: "--launches" not in line)
+    caveats = document.first_caveats
     marked = [_Part(5, line, "dim") for line in caveats if _marks(line)]
     warnings = [_Part(3, _brief(document, one), "yellow") for one in document.warnings]
     wanted = [
@@ -54,7 +54,7 @@ def summary(document: Document) -> RenderableType:
     for part in wanted:
         explained = [one for one in marked if _marks(one.text) & _marks(part.text)]
         added = [part, *(one for one in explained if one not in shown)]
-        kept = warnings[:1] if part.slot < _WARNING else []
+        kept = [one for one in warnings[:1] if part.slot < _WARNING and one not in shown]
         if sum(len(one.lines) for one in [*shown, *added, *kept]) < LINES:
             shown += added
         elif part.slot == _ANSWER and document.answer:

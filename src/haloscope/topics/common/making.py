@@ -67,8 +67,10 @@ def made(
     found = {*caveats, *caveats_of(own)}
     if any(step_near(case, context.machine) for case in (own if near is None else near)):
         found.add(Caveat.NEAR_CACHE_SIZE)
-    if any(part.verdict is Verdict.UNDECIDED for part in parts):
-        found.add(Caveat.TOO_FEW)
+    undecided = [part for part in parts if part.verdict is Verdict.UNDECIDED]
+    if undecided:
+        jobs = not any(part.needed for part in undecided) and any(c.allocations for c in own)
+        found.add(Caveat.FEW_ALLOCATIONS if jobs else Caveat.TOO_FEW)
     return Finding(
         question=question,
         shape=shape,

@@ -19,6 +19,7 @@ from haloscope.analysis.comparison import (
     OPEN,
     UNTESTABLE,
     Contrast,
+    launches_needed,
 )
 from haloscope.analysis.context import Context
 from haloscope.analysis.validation.published import WALL_TIMES, source
@@ -96,11 +97,14 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
             "Intervals are for single comparisons; p is corrected for all of them. An "
             "interval may exclude 1 although the difference is not significant."
         )
-    for verdict, noun in ((UNTESTABLE, "launches"), (FEW_ALLOCATIONS, "allocations")):
-        if any(contrast.verdict == verdict for contrast in shown):
-            notebook.note(
-                f"With so few {noun} of each case, no difference can be significant (p ≤ {ALPHA})."
-            )
+    if any(contrast.verdict == UNTESTABLE for contrast in shown):
+        notebook.note(f"With so few launches, no difference can be significant (p ≤ {ALPHA}).")
+    if any(contrast.verdict == FEW_ALLOCATIONS for contrast in shown):
+        needed = launches_needed(tests[0].family)
+        notebook.note(
+            f"A verdict requires {needed} allocations of each case (--allocations {needed}). With "
+            f"fewer, no difference can be significant (p ≤ {ALPHA})."
+        )
 
 
 def _apart_alone(contrast: Contrast) -> bool:
