@@ -180,9 +180,7 @@ def _section(title: str, rows: Iterable[tuple[str, str]]) -> RenderableType | No
 
 
 def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [
-        named(key, value) for key, value in values.items() if not isinstance(value, dict | list)
-    ]
+    return [named(k, value) for k, value in values.items() if not isinstance(value, dict | list)]
 
 
 def _results(record: Record, *, whole: bool) -> list[tuple[str, str]]:
