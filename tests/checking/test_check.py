@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import json
 import os
 import signal
 import subprocess
@@ -14,13 +16,16 @@ from time import sleep
 from typing import Any
 
 import pytest
-from checking import catalogue, outcome, selection
+from checking import catalogue, outcome, provided, selection, tools
 from checking.builds import ctest
 from checking.run import Runner
 from checking.schedule import side_by_side
 from checking.selection import Change
 from checking.step import LEVELS, Ended, Step
 from noted import shows
+
+from haloscope.toolchains import fftw
+from haloscope.toolchains.added import extras
 
 ROOT = Path(__file__).parents[2]
 STEPS = catalogue.steps(2, whole=False)
@@ -89,6 +94,52 @@ def test_a_failure_prints_its_log_and_does_not_stop_other_steps(
     assert str(runner.logs / "bad.log") in ended[0].why
     assert ended[4].skipped == {"no gfortran": 3}
     assert "\nwhat went wrong\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["mpicxx", "environment", "no_cluster"])
+def test_haloscope_provides_what_steps_need(name: str) -> None:
+    assert tools.provided(name) == provided.PROVIDED[name]()
+
+
+def test_a_step_fails_with_the_error_of_what_is_not_provided(
+    runner: Runner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def asks() -> str:
+        return tools.provided("nothing of that name")
+
+    steps = [Step("skip", list, skip=asks), Step("command", lambda: [[asks()]])]
+    assert [one.outcome for one in run_all(runner, steps)] == ["FAILED", "FAILED"]
+    assert capsys.readouterr().out.count("KeyError: 'nothing of that name'") == 2
+
+
+@pytest.mark.parametrize("has", [True, False])
+def test_fftw_is_installed_only_where_nothing_provides_it(
+    monkeypatch: pytest.MonkeyPatch, has: bool
+) -> None:
+    installed: list[str] = []
+    monkeypatch.setattr(provided, "has_fftw", lambda: has)
+    monkeypatch.setattr(extras, "install", lambda name, say: installed.append(name))
+    json.loads(provided.environment())
+    assert installed == ([] if has else ["fftw"])
+
+
+def test_fftw_is_found_where_a_user_an_earlier_command_or_the_system_has_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def missing(_: str) -> None:
+        raise OSError
+
+    monkeypatch.delenv("HALOBENCH_FFTW", raising=False)
+    monkeypatch.setattr(fftw, "library", lambda: None)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: None)
+    assert provided.has_fftw()
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    assert not provided.has_fftw()
+    monkeypatch.setattr(fftw, "library", lambda: tmp_path)
+    assert provided.has_fftw()
+    monkeypatch.setattr(fftw, "library", lambda: None)
+    monkeypatch.setenv("HALOBENCH_FFTW", "libfftw3.so")
+    assert provided.has_fftw()
 
 
 def test_a_step_counts_the_cpu_time_of_child_processes(runner: Runner) -> None:

@@ -21,8 +21,9 @@ OWN_STEP = ("tests/test_simulated.py", "tests/faults/test_kill_and_disks.py")
 
 
 def environment_step() -> Step:
-    """The first step, which makes what all others run in."""
-    return Step("environment", lambda: [["./haloscope", "--version"]])
+    """The first step, which makes what all others run in, with FFTW."""
+    provided = [str(PYTHON), "tests/support/checking/provided.py", "environment"]
+    return Step("environment", lambda: [["./haloscope", "--version"], provided])
 
 
 def steps(cores: int, *, whole: bool) -> list[Step]:

@@ -18,6 +18,7 @@ from typing import TextIO
 
 from checking.outcome import left_out, second_tries, skips
 from checking.step import FAILED, SKIPPED, WELL, Ended, Step
+from checking.tools import NotProvidedError
 
 LONGEST_S = 3600
 """LONGEST_S is when a command is killed: it waits for ever."""
@@ -61,26 +62,26 @@ class Runner:
     def run(self, step: Step) -> Ended:
         """Run a step; the end of a failed one's log is printed."""
         start = time.monotonic()
-        if reason := step.skip():
-            number = self.tests_of(step) if step.tests else 0
-            elapsed = time.monotonic() - start
-            return Ended(step, SKIPPED, reason, elapsed, skipped={reason: number})
         log = self.logs / f"{re.sub('[:,]', '', step.name).replace(' ', '-')}.log"
         code, processor = 0, 0.0
         with log.open("w") as file:
-            for command in step.commands():
-                if self.stopped:
-                    break
-                file.write(f"$ {_shortened(' '.join(command))}\n")
-                file.flush()
-                try:
+            try:
+                if reason := step.skip():
+                    number = self.tests_of(step) if step.tests else 0
+                    elapsed = time.monotonic() - start
+                    return Ended(step, SKIPPED, reason, elapsed, skipped={reason: number})
+                for command in step.commands():
+                    if self.stopped:
+                        break
+                    file.write(f"$ {_shortened(' '.join(command))}\n")
+                    file.flush()
                     code, used = self.call(step, command, file)
-                except OSError as error:
-                    file.write(f"{error}\n")
-                    code, used = 1, 0.0
-                processor += used
-                if code != 0:
-                    break
+                    processor += used
+                    if code != 0:
+                        break
+            except (OSError, NotProvidedError) as error:
+                file.write(f"{error}\n")
+                code = 1
         text = log.read_text(errors="replace")
         outcome, why, skipped = WELL, left_out(text), {}
         if self.stopped:

@@ -32,19 +32,28 @@ def needs(program: str, package: str) -> Callable[[], str]:
 SIMGRID = needs("smpicxx", "libsimgrid-dev simgrid")
 
 
+class NotProvidedError(Exception):
+    """Something that haloscope was to provide to a step; its text is the end of the error."""
+
+
 @cache
-def _printed(code: str) -> str:
-    """What a few lines print that use haloscope itself; "" where they fail."""
-    done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=False)
+def provided(name: str) -> str:
+    """What tests/support/checking/provided.py prints for a name.
+
+    Raise NotProvidedError where it fails: a check without FFTW would only report missing kernels.
+    """
+    program = ROOT / "tests" / "support" / "checking" / "provided.py"
+    command = [str(PYTHON), str(program), name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
+        raise NotProvidedError(f"{name} is not provided: {last}")
     return done.stdout.strip()
 
 
 def mpicxx() -> str:
     """The compiler wrapper of the MPI that haloscope uses here; from PyPI where there is none."""
-    code = (
-        "from haloscope.toolchains.library import ensure; print(ensure(say=lambda _: None).mpicxx)"
-    )
-    return _printed(code) or "mpicxx"
+    return provided("mpicxx")
 
 
 def smpicxx() -> str:
@@ -53,30 +62,15 @@ def smpicxx() -> str:
 
 
 def nvcc() -> str:
-    """CUDA's compiler: from PyPI, at the version that was tried, whatever PATH has."""
-    code = (
-        "from haloscope.toolchains.added import extras; "
-        "print(extras.install('cuda', say=lambda _: None))"
-    )
-    return _printed(code) or "nvcc"
+    """CUDA's compiler, from PyPI."""
+    return provided("nvcc")
 
 
 def environment() -> dict[str, str]:
     """What commands run in: with FFTW from PyPI where the system has none."""
-    code = (
-        "import json; from haloscope.toolchains import fftw; "
-        "from haloscope.toolchains.added import extras; "
-        "fftw.is_there() or extras.install('fftw', say=lambda _: None); "
-        "print(json.dumps(fftw.environment()))"
-    )
-    return {**BARE, **json.loads(_printed(code) or "{}")}
+    return {**BARE, **json.loads(provided("environment"))}
 
 
 def no_cluster() -> str:
     """Why no cluster in a box can be made here; "" where one can."""
-    code = (
-        "from haloscope.lab.cluster import problems; "
-        "print('; '.join(f'{one.where} {one.what}: {one.remedy}' for one in problems()))"
-    )
-    done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    return provided("no_cluster")
