@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fft_pencil against FFTW's own MPI transform: real values in three dimensions, there and back.
 
-usage: .venv/bin/python bench/fft.py [--rounds 5]
+usage: .venv/bin/python bench/fft.py [--rounds 5] [SIZE ...]
 
 Needs Debian's libfftw3-mpi-dev, and mpicc in PATH, of the MPI library that it was built with. Both
 plan by measuring; FFTW's MPI transform leaves its output transposed, as ours lies in x pencils.
@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from turns import HEADER, ROOT, Target, in_turn, once, ratios, taken, write_page
+from turns import HEADER, ROOT, Target, in_turn, kept, once, ratios, taken, write_page
 
 SIZES = ("256x256x256", "384x256x320")
 TARGETS = {1: 1.3, 2: 1.5}
@@ -66,40 +66,48 @@ def rate(size: str, seconds: float) -> float:
     return 1e-9 * 2 * 2.5 * points * log2(points) / seconds
 
 
+def bench_size(size: str, rounds: int, peer: Path) -> list[str]:
+    """All competitors on one size; lines of the result tables."""
+    competitors: dict[str, Callable[[], float]] = {}
+    for ranks in TARGETS:
+        competitors |= {
+            f"fft_pencil, {ranks}": ours(size, ranks),
+            f"FFTW, {ranks}": theirs(peer, size, ranks),
+            f"textbook, {ranks}": ours(size, ranks, layout="strided", transpose="alltoallv"),
+        }
+    lines = [f"## {size}", "", taken(rounds), "", *HEADER]
+    figures = in_turn(competitors, rounds)
+    for ranks, target in TARGETS.items():
+        quicker = ratios(figures[f"FFTW, {ranks}"], figures[f"fft_pencil, {ranks}"])
+        what = f"FFTW's MPI transform / fft_pencil, {ranks} rank{'s' * (ranks > 1)}"
+        lines.append(Target(what, quicker, target).row())
+    lines += ["", "| | seconds | GFLOP/s |", "|---|---|---|"]
+    for name, seconds in figures.items():
+        middle = median(seconds)
+        lines.append(f"| {name} | {middle:.3g} | {rate(size, middle):.3g} |")
+    return [*lines, ""]
+
+
 def main() -> None:
-    """Run all in turn, write docs/bench/fft.md."""
+    """Run what is asked for, write docs/bench/fft.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
-    lines: list[str] = [taken(rounds), ""]
+    parser.add_argument("sizes", nargs="*", metavar="SIZE", help=", ".join(SIZES))
+    arguments = parser.parse_args()
+    if unknown := set(arguments.sizes) - set(SIZES):
+        parser.error(f"no size {', '.join(unknown)}; there are {', '.join(SIZES)}")
+    sections = kept("fft")
     with tempfile.TemporaryDirectory() as folder:
         peer = build(Path(folder))
-        for size in SIZES:
-            competitors: dict[str, Callable[[], float]] = {}
-            for ranks in TARGETS:
-                competitors |= {
-                    f"fft_pencil, {ranks}": ours(size, ranks),
-                    f"FFTW, {ranks}": theirs(peer, size, ranks),
-                    f"textbook, {ranks}": ours(
-                        size, ranks, layout="strided", transpose="alltoallv"
-                    ),
-                }
-            figures = in_turn(competitors, rounds)
-            lines += [f"## {size}", "", *HEADER]
-            for ranks, target in TARGETS.items():
-                quicker = ratios(figures[f"FFTW, {ranks}"], figures[f"fft_pencil, {ranks}"])
-                what = f"FFTW's MPI transform / fft_pencil, {ranks} rank{'s' * (ranks > 1)}"
-                lines.append(Target(what, quicker, target).row())
-            lines += ["", "| | seconds | GFLOP/s |", "|---|---|---|"]
-            for name, seconds in figures.items():
-                middle = median(seconds)
-                lines.append(f"| {name} | {middle:.3g} | {rate(size, middle):.3g} |")
-            lines.append("")
+        for size in arguments.sizes or SIZES:
+            lines = bench_size(size, arguments.rounds, peer)
+            sections[lines[0]] = lines
     head = [
         "The GFLOP/s count 2.5 N log2 N operations per real transform. 'textbook' is fft_pencil "
         "with `layout=strided transpose=alltoallv`.", "",
     ]  # fmt: skip
-    print(write_page("fft", "fft_pencil compared with FFTW's MPI transform", [*head, *lines]))
+    body = [line for size in SIZES for line in sections.get(f"## {size}", ())]
+    print(write_page("fft", "fft_pencil compared with FFTW's MPI transform", [*head, *body]))
 
 
 if __name__ == "__main__":
