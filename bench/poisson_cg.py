@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """poisson_cg against its bounds and its peer: textbook, fused, PETSc's KSPCG, stream's triad.
 
-usage: .venv/bin/python bench/poisson_cg.py [--rounds 5]
+usage: .venv/bin/python bench/poisson_cg.py [--rounds 5] [SECTION ...]
 
 Needs Debian's petsc-dev (libpetsc-real-dev) for the peer and mpicc in PATH, of the same MPI library
 that PETSc was built with; without them the peer's lines are left out, and said so.
@@ -18,11 +18,25 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from turns import HEADER, ROOT, Target, in_turn, once, petsc_flags, ratios, write_page
+from turns import (
+    HEADER,
+    ROOT,
+    Target,
+    in_turn,
+    kept,
+    once,
+    petsc_flags,
+    ratios,
+    taken,
+    write_page,
+)
 
 from haloscope.quantities import listed
 
 ITERATIONS = {1024: 400, 4096: 40}
+SECTIONS = {f"{n}": f"## n = {n}, {count} iterations" for n, count in ITERATIONS.items()} | {
+    "memory": "## Memory, n = 4096, 1 rank"
+}
 
 
 def build_petsc(folder: Path) -> Path | None:
@@ -78,6 +92,7 @@ def triad(ranks: int, n: int) -> Callable[[], float]:
 
 def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
     """All competitors at one problem size; lines of the result table."""
+    when = taken(rounds)
     competitors = {
         "triad, 1 rank": triad(1, n),
         "textbook, 1 rank": solve("textbook", n, 1),
@@ -119,7 +134,7 @@ def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
         if "triad" not in name
     ]
     return [
-        f"## n = {n}, {ITERATIONS[n]} iterations", "", *HEADER, *(t.row() for t in targets), "",
+        SECTIONS[f"{n}"], "", when, "", *HEADER, *(t.row() for t in targets), "",
         f"`variant=fused` moves {bytes_per_point:g} bytes per point and iteration. The median "
         "times "
         f"per point and iteration are {listed(per_point)}.", "",
@@ -132,28 +147,34 @@ def bench_memory(n: int) -> list[str]:
     vectors = memory["allocated_bytes"] / (8 * n * n)
     above = (memory["peak_bytes"] - memory["allocated_bytes"]) / 1e6
     return [
-        f"## Memory, n = {n}, 1 rank", "", *HEADER,
+        SECTIONS["memory"], "", *HEADER,
         Target("allocated by fused", [vectors], 3 * 1.02, at_most=True, unit="vectors").row(),
         Target("observed peak above that", [above], 50, at_most=True, unit="MB").row(), "",
     ]  # fmt: skip
 
 
 def main() -> None:
-    """Run everything, write docs/bench/poisson_cg.md."""
+    """Run what is asked for, write docs/bench/poisson_cg.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(SECTIONS))
+    arguments = parser.parse_args()
+    if unknown := set(arguments.sections) - set(SECTIONS):
+        parser.error(f"no section {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
+    sections = kept("poisson_cg")
     with tempfile.TemporaryDirectory() as folder:
         petsc = build_petsc(Path(folder))
-        body = []
-        if petsc is None:
-            body += [
-                "PETSc (libpetsc-real-dev) or mpicc is not installed, so there is no comparison.",
-                "",
-            ]
-        for n in ITERATIONS:
-            body += bench_size(n, rounds, petsc)
-        body += bench_memory(4096)
+        for name in arguments.sections or SECTIONS:
+            if name == "memory":
+                sections[SECTIONS[name]] = bench_memory(4096)
+            else:
+                sections[SECTIONS[name]] = bench_size(int(name), arguments.rounds, petsc)
+    body = [line for title in SECTIONS.values() for line in sections.get(title, ())]
+    if petsc is None:
+        body = [
+            "PETSc (libpetsc-real-dev) or mpicc is not installed, so there is no comparison.",
+            "", *body,
+        ]  # fmt: skip
     print(write_page("poisson_cg", "poisson_cg compared with PETSc and triad", body))
 
 
