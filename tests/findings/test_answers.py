@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The answer at the top of a report has one verdict; the rest of its finding is below."""
+"""The answer at the top of a report hides no verdict; the extent of each is in the report."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ def claim(verdict: Verdict | None, count: int | None = None, *at: int) -> Claim:
     [
         (
             [(Verdict.EQUAL, 12), (Verdict.FASTER, 2), (Verdict.NO_DIFFERENCE, 10)],
-            [(Verdict.FASTER, 2, True)],
+            [(Verdict.NO_DIFFERENCE, 22, False), (Verdict.FASTER, 2, True)],
         ),
         (
             [(Verdict.FASTER, 1), (Verdict.SLOWER, 4)],
-            [(Verdict.SLOWER, 4, True), (Verdict.FASTER, 1, False)],
+            [(Verdict.SLOWER, 4, True), (Verdict.FASTER, 1, True)],
         ),
         (
             [(Verdict.NO_DIFFERENCE, 2), (Verdict.EQUAL, 1)],
             [(Verdict.NO_DIFFERENCE, 2, True), (Verdict.EQUAL, 1, True)],
         ),
-        ([(Verdict.EQUAL, 1), (Verdict.UNDECIDED, 3)], [(Verdict.UNDECIDED, 3, True)]),
+        (
+            [(Verdict.EQUAL, 1), (Verdict.UNDECIDED, 3)],
+            [(Verdict.UNDECIDED, 3, False), (Verdict.EQUAL, 1, False)],
+        ),
         ([(None, 5), (Verdict.UNDECIDED, 3)], [(Verdict.UNDECIDED, 3, True)]),
         ([(None, 3)], [(None, 3, True)]),
         (
@@ -42,7 +45,7 @@ def claim(verdict: Verdict | None, count: int | None = None, *at: int) -> Claim:
         ),
     ],
 )
-def test_a_comparison_answers_with_one_verdict_and_counts_the_opposite(
+def test_a_comparison_answers_with_its_most_common_verdict_and_counts_the_others(
     parts: list[tuple[Verdict | None, int]], expected: list[tuple[Verdict | None, int, bool]]
 ) -> None:
     every = tuple(claim(verdict, count) for verdict, count in parts)
@@ -59,13 +62,26 @@ def test_a_comparison_of_several_answers_about_one_of_them() -> None:
     assert answering(finding).parts == (other,)
 
 
-@pytest.mark.parametrize("shape", [FindingShape.BEST, FindingShape.TREND])
-def test_a_shown_difference_at_the_most_points_is_the_answer(shape: FindingShape) -> None:
+def test_the_winner_of_the_most_points_comes_first_and_the_others_are_named() -> None:
     none = claim(Verdict.NO_DIFFERENCE, None, 1, 2, 4)
     one, two = claim(Verdict.FASTER, None, 8), claim(Verdict.FASTER, None, 16, 32)
-    finding = Finding("Asked", shape, (none, one, two))
 
-    assert answering(finding).parts == (two,)
+    found = answering(Finding("Asked", FindingShape.BEST, (none, one, two))).parts
+
+    assert [(part.at, part.ratio is not None) for part in found] == [
+        ((16, 32), True),
+        ((1, 2, 4), False),
+        ((8,), False),
+    ]
+
+
+@pytest.mark.parametrize(("last", "shown"), [(2.0, 1), (0.5, 4)])
+def test_a_trend_is_shortened_only_without_opposite_ratios(last: float, shown: int) -> None:
+    parts = [claim(Verdict.FASTER, None, at) for at in (1, 2, 4)]
+    ratio = Ratio.of(Estimate(last, None, None, 0, "none"))
+    parts.append(Claim(FEW, MANY, at=(8,), ratio=ratio, verdict=Verdict.FASTER))
+
+    assert len(answering(Finding("Asked", FindingShape.TREND, tuple(parts))).parts) == shown
 
 
 def test_values_are_the_answer_as_they_are() -> None:

@@ -3,36 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
 from haloscope.findings.words import MANY
 
-_OPPOSITE: Mapping[Verdict | None, Verdict] = {
-    Verdict.FASTER: Verdict.SLOWER,
-    Verdict.SLOWER: Verdict.FASTER,
-}
+_APART = {Verdict.FASTER, Verdict.SLOWER}
 _NONE_SHOWN = {Verdict.NO_DIFFERENCE, Verdict.EQUAL}
 
 
 def answering(finding: Finding) -> Finding:
-    """Return a finding with one verdict: the one shown in the most settings, or at the most points.
+    """Return a finding with what answers a question; no verdict of its subject is hidden.
 
-    A difference takes precedence over none. Settings with the opposite difference are counted.
-    Settings that were not measured answer only if none was. Many equal ones are counted. Shapes
-    without verdicts are kept.
+    Comparisons: one subject, the most common verdict first, with the extent of differences only.
+    Fastest: the winner at the most points, then the others by name; many equal ones are counted.
+    Trends: all parts if they are few, or if some ratios are above 1 and others below. Settings that
+    were not measured answer only if none was. Shapes without verdicts are kept.
     """
     if not finding.parts:
         return finding
     match finding.shape:
         case FindingShape.COMPARISON:
             return replace(finding, parts=_compared(finding.parts))
-        case FindingShape.BEST | FindingShape.TREND:
-            lead = _leading(finding.parts)
-            if len(lead.also) > MANY:
-                lead = replace(lead, also=({"others": len(lead.also)},))
-            return replace(finding, parts=(lead,))
+        case FindingShape.BEST:
+            return replace(finding, parts=_fastest(finding.parts))
+        case FindingShape.TREND if len(finding.parts) > MANY and not _opposite(finding.parts):
+            return replace(finding, parts=(_leading(finding.parts),))
         case _:
             return finding
 
@@ -43,17 +40,55 @@ def _compared(parts: Sequence[Claim]) -> tuple[Claim, ...]:
         part for part in parts if (part.subject, part.reference) == (lead.subject, lead.reference)
     ]
     measured = [part for part in own if part.verdict is not None]
-    if {part.verdict for part in measured} == _NONE_SHOWN:
+    if not measured:
+        return (lead,)
+    if len(measured) == 1 or {part.verdict for part in measured} == _NONE_SHOWN:
         return tuple(measured)
-    opposite = [part for part in measured if part.verdict is _OPPOSITE.get(lead.verdict)]
-    return (lead, *(replace(part, ratio=None) for part in opposite))
+    apart = [part for part in measured if part.verdict in _APART]
+    none = [part for part in measured if part.verdict in _NONE_SHOWN]
+    rest = [_counted(part) for part in measured if part not in (*apart, *none)]
+    every = [*apart, *([_together(none)] if none else []), *rest]
+    return tuple(sorted(every, key=_extent, reverse=True))
+
+
+def _together(parts: Sequence[Claim]) -> Claim:
+    """Return the settings without a shown difference as one part; equal ones are among them."""
+    first = next((part for part in parts if part.verdict is Verdict.NO_DIFFERENCE), parts[0])
+    return replace(
+        _counted(first),
+        count=sum(part.count for part in parts if part.count) or None,
+        at=tuple(at for part in parts for at in part.at),
+    )
+
+
+def _counted(part: Claim) -> Claim:
+    """Return a part without its ratio, whose error is kept."""
+    return replace(part, ratio=None, band=part.ratio.estimate.band if part.ratio else part.band)
+
+
+def _fastest(parts: Sequence[Claim]) -> tuple[Claim, ...]:
+    lead = _leading(parts)
+    others = (replace(part, ratio=None, estimate=None) for part in parts if part is not lead)
+    return tuple(
+        replace(part, also=({"others": len(part.also)},)) if len(part.also) > MANY else part
+        for part in (lead, *others)
+    )
+
+
+def _opposite(parts: Sequence[Claim]) -> bool:
+    values = [part.ratio.estimate.value for part in parts if part.ratio]
+    return bool(values) and min(values) < 1 < max(values)
 
 
 def _leading(parts: Sequence[Claim]) -> Claim:
-    return max(parts, key=lambda part: (_weight(part.verdict), part.count or len(part.at)))
+    return max(parts, key=lambda part: (_weight(part.verdict), _extent(part)))
+
+
+def _extent(part: Claim) -> int:
+    return part.count or len(part.at)
 
 
 def _weight(verdict: Verdict | None) -> int:
     if verdict is None:
         return 0
-    return 2 if verdict in _OPPOSITE else 1
+    return 2 if verdict in _APART else 1

@@ -302,7 +302,10 @@ def _against_bound(finding: Finding, part: Claim) -> str:
 
 
 def _published(finding: Finding) -> str:
-    return joined([_beside(finding, part) for part in finding.parts])
+    clauses = [_beside(finding, part) for part in finding.parts]
+    if finding.of and finding.parts[0].share is not None:
+        clauses.append(f"{count(finding.of, 'case')} compared")
+    return joined(clauses)
 
 
 def _beside(finding: Finding, part: Claim) -> str:
@@ -314,7 +317,7 @@ def _beside(finding: Finding, part: Claim) -> str:
         ]
     )
     if part.estimate is None and part.share is not None:
-        return " ".join(filter(None, (own, _tiny(part.share), theirs.strip())))
+        return " ".join(filter(None, (own, _deviation(part.share), theirs.strip())))
     verdict = f", {VERDICTS[part.verdict]}" if part.verdict else ""
     here = own
     if part.estimate:
@@ -328,8 +331,15 @@ def _source(text: str) -> str:
     return text.replace(" (", ", ").removesuffix(")")
 
 
-def _tiny(share: float) -> str:
-    return "0.01 %" if share <= 1e-4 else percent(share) if share > 1e-3 else f"{100 * share:.2f} %"
+def _deviation(share: float) -> str:
+    if share == 0:
+        return "identical"
+    if share < _LEAST_SHARE:
+        return f"below {100 * _LEAST_SHARE} %"
+    return percent(share) if share > 10 * _LEAST_SHARE else f"{100 * share:.2f} %"
+
+
+_LEAST_SHARE = 1e-4
 
 
 def _warning(finding: Finding, head: str, *, imported: bool) -> str:

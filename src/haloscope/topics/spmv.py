@@ -179,7 +179,7 @@ def _speedup(ladder: Ladder, case: MeasuredCase, context: Context) -> Finding | 
         [
             Claim(
                 cores_beside(case, base),
-                {**cores_beside(base, case), **ladder.base_named},
+                cores_beside(base, case),
                 estimate=case.time,
                 ratio=Ratio.of(contrast.ratio),
                 share=share.value,

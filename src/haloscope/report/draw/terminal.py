@@ -15,7 +15,7 @@ from rich.text import Text
 
 from haloscope.findings.answers import answering
 from haloscope.findings.badge import brief_badge
-from haloscope.findings.finding import Finding, Prominence
+from haloscope.findings.finding import Finding, FindingShape, Prominence
 from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
@@ -75,13 +75,16 @@ def summary(document: Document) -> RenderableType:
 _ANSWER, _WARNING = 2, 3
 _LONGEST = 5
 """_LONGEST is the number of lines above which an answer has only its first values."""
+_OF_VALUES = (FindingShape.VALUE, FindingShape.BREAKDOWN)
+"""Shapes whose answers may have only their first parts: none contradicts another."""
 
 
 def _answer(document: Document) -> str:
     if document.answer is None:
         return document.headline
     answer = answering(document.answer)
-    shown = range(max(1, len(answer.parts)), 0, -1)
+    least = 0 if answer.shape in _OF_VALUES else len(answer.parts) - 1
+    shown = range(max(1, len(answer.parts)), max(0, least), -1)
     texts = [document.said(replace(answer, parts=answer.parts[:k])) for k in shown]
     return next((text for text in texts if len(wrap(text, COLUMNS)) <= _LONGEST), texts[-1])
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from haloscope.analysis.cases import MeasuredCase
@@ -145,6 +145,19 @@ def alike(cases: Sequence[MeasuredCase]) -> list[tuple[Ways, Facet]]:
         parts = facets(alone, (ways.setting,))
         found += [(ways, part) for part in parts if len(part.cases) > 1]
     return found
+
+
+def pooled(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """Return cases, those with identical code each with the launches of all of these.
+
+    Otherwise one program on one core would have several times, and speedups several references.
+    """
+    found: dict[str, MeasuredCase] = {}
+    for _, part in alike(cases):
+        own = [case for case in part.cases if case.launches]
+        launches = tuple(record for case in own for record in case.launches)
+        found |= {case.id: replace(case, launches=launches) for case in own if len(own) > 1}
+    return [found.get(case.id, case) for case in cases]
 
 
 def groups(

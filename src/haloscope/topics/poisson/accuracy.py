@@ -17,7 +17,7 @@ from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 from haloscope.topics.common.making import made
-from haloscope.topics.contrast import alike as one_program
+from haloscope.topics.contrast import pooled
 from haloscope.topics.poisson import converged
 from haloscope.topics.poisson.findings import FEWEST, SOLVE, solves
 
@@ -81,6 +81,8 @@ def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
                 Claim({"name": "iteration counts"}, share=worst["iterations"]),
             ],
             topic="convergence",
+            metric=Metric("relative difference", ""),
+            of=len(own),
             but=("n", "variant", *PROCESSES),
             near=[],
         )
@@ -94,23 +96,21 @@ def serial(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     """
     own = [
         case
-        for case in solves(cases)
+        for case in pooled(solves(cases))
         if case.cores == 1 and case.time and converged(case) and not case.simulated
     ]
     beside = [(case, known) for case in own if (known := _known(case, context))]
     if not beside:
         return
     case, known = min(beside, key=lambda pair: _first(*pair))
-    like = [
-        one
+    like = {
+        tuple(map(id, one.launches))  # pooled cases have the same
         for one, _ in beside
         if all(one.settings.get(name) == case.settings.get(name) for name in ("n", "variant"))
-    ]
-    same = any(len(part.cases) == len(like) for _, part in one_program(like))
-    which = " that run identical code" if same else ""
+    }
     subject: Settings = {
         "variant": case.settings.get("variant"),
-        "name": f"fastest of {len(like)} cases{which}" if len(like) > 1 else "",
+        "name": f"fastest of {len(like)} cases" if len(like) > 1 else "",
     }
     other = any(time.variant for time in known)
     yield made(

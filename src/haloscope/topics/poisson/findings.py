@@ -70,7 +70,7 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
             [
                 Claim(
                     cores_beside(top, base),
-                    {**cores_beside(base, top), **ladder.base_named},
+                    cores_beside(base, top),
                     estimate=top.time,
                     ratio=Ratio.of(contrast.ratio),
                     share=share.value,

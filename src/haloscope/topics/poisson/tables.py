@@ -20,6 +20,7 @@ from haloscope.layout import CORES, PROCESSES
 from haloscope.quantities import MISSING, PER_SECOND, count, number, scientific, signed, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
+from haloscope.topics.contrast import pooled
 from haloscope.topics.poisson import Paces, converged, paces
 
 _KINDS = ("convergence",)
@@ -237,7 +238,7 @@ def _fastest(race: Race[str] | None) -> tuple[Cell, Cell]:
 
 def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Wall time by nodes (columns) and processes per node (rows), one grid per mesh."""
-    solves = [case for case in cases if case.kernel == "poisson_cg"]
+    solves = pooled([case for case in cases if case.kernel == "poisson_cg"])
     parts = facets(solves, ("n", *PROCESSES))
     grids = []
     for part in parts:

@@ -9,7 +9,7 @@ fitted, to all cases with the same number of processes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from haloscope.analysis.cases import MeasuredCase, values
@@ -24,22 +24,20 @@ from haloscope.quantities import count, seconds
 from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate, ratio_of_medians
 from haloscope.study.settings import Settings
-from haloscope.topics.contrast import alike
+from haloscope.topics.contrast import pooled
 
 
 @dataclass(frozen=True)
 class Ladder:
     """The cases of one mesh by p.
 
-    ppn: processes per node; with fewer processes, all are on one node. None without a choice.
-    together: by their ids, cases with one process that run identical code, each with the launches
-    of all of these.
+    ppn: processes per node; with fewer processes, all are on one node. None without a choice. With
+    one process, a case has the launches of all that run identical code.
     """
 
     n: int
     ppn: int | None
     steps: Mapping[int, MeasuredCase]
-    together: Mapping[str, MeasuredCase] = field(default_factory=dict)
 
     @property
     def own(self) -> Mapping[int, MeasuredCase]:
@@ -49,23 +47,11 @@ class Ladder:
     @property
     def base(self) -> MeasuredCase | None:
         """The case that speedup refers to: the smallest p with a good launch."""
-        own = next((case for case in self.steps.values() if case.launches), None)
-        return self.together.get(own.id, own) if own else None
-
-    @property
-    def base_named(self) -> Settings:
-        """What a finding adds to the cores of the base."""
-        pooled = self.base is not None and self.base.id in self.together
-        return {"name": "all launches of identical code"} if pooled else {}
+        return next((case for case in self.steps.values() if case.launches), None)
 
     def speedup(self, case: MeasuredCase, seed: int) -> Estimate | None:
         """Return the base's time over a case's."""
-        base = self.base
-        return (
-            times_as_fast(case if base and base.id == case.id else base, case, seed)
-            if base
-            else None
-        )
+        return times_as_fast(self.base, case, seed) if self.base else None
 
     def against_base(self, case: MeasuredCase, seed: int) -> Contrast | None:
         """Compare a case with the base by a test; None without a base."""
@@ -83,8 +69,6 @@ class Ladder:
         where = ", ".join(filter(None, (label, f"n = {self.n}")))
         if self.base is None or self.base.time is None:
             return f"nothing ({where})"
-        name = self.base_named.get("name")
-        where += f"; {name}" if name else ""
         return f"{seconds(self.base.time.value)} with {self.base.processes} ({where})"
 
 
@@ -111,26 +95,16 @@ def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
 
     For kernels with one mesh per case; those that sweep over several in a step have no time of one.
     """
-    sized = [case for case in cases if isinstance(case.settings.get("n"), int)]
+    sized = pooled([case for case in cases if isinstance(case.settings.get("n"), int)])
     alone = [case for case in sized if case.ranks == 1]
-    together = _together(sized)
     found = [
-        *(_by_processes(part, together) for part in facets_of_kernels(sized, ("n", *PROCESSES))),
+        *(_by_processes(part) for part in facets_of_kernels(sized, ("n", *PROCESSES))),
         *(_by_threads(part) for part in facets_of_kernels(alone, ("n", "threads"))),
     ]
     return [one for one in found if any(len(ladder.steps) > 1 for ladder in one.ladders)]
 
 
-def _together(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
-    found: dict[str, MeasuredCase] = {}
-    for _, part in alike(cases):
-        own = [case for case in part.cases if case.launches]
-        launches = tuple(record for case in own for record in case.launches)
-        found |= {case.id: replace(case, launches=launches) for case in own if len(own) > 1}
-    return found
-
-
-def _by_processes(part: Facet, together: Mapping[str, MeasuredCase]) -> Scaling:
+def _by_processes(part: Facet) -> Scaling:
     several = [case for case in part.cases if case.layout.nodes > 1]
     p = "processes"
     if any(case.cores != case.ranks for case in part.cases):
@@ -139,22 +113,20 @@ def _by_processes(part: Facet, together: Mapping[str, MeasuredCase]) -> Scaling:
     arrangement = f"{count(each[0], 'process', 'processes')} per node" if each[0] else ""
     label = arrangement if len(each) == 1 else ""
     label = ", ".join(text for text in (part.label, label) if text)
-    return Scaling(label, p, _ladders(part, each, together))
+    return Scaling(label, p, _ladders(part, each))
 
 
 def _by_threads(part: Facet) -> Scaling:
     label = ", ".join(text for text in (part.label, "threads of one process") if text)
-    return Scaling(label, "threads", _ladders(part, (None,), {}))
+    return Scaling(label, "threads", _ladders(part, (None,)))
 
 
-def _ladders(
-    part: Facet, each: Sequence[int | None], together: Mapping[str, MeasuredCase]
-) -> tuple[Ladder, ...]:
+def _ladders(part: Facet, each: Sequence[int | None]) -> tuple[Ladder, ...]:
     ordered = sorted(part.cases, key=lambda case: case.cores)
     found = []
     for n, ppn in product(values(part.cases, "n"), each):
         own = [one for one in ordered if one.number("n") == n and (ppn is None or _is_of(one, ppn))]
-        found.append(Ladder(n, ppn, {case.cores: case for case in own}, together))
+        found.append(Ladder(n, ppn, {case.cores: case for case in own}))
     return tuple(found)
 
 
