@@ -212,6 +212,33 @@ def test_a_caveat_is_a_mark_and_one_line_unless_all_findings_share_it() -> None:
     )
 
 
+def test_findings_on_published_values_alone_have_no_part_in_what_all_findings_share() -> None:
+    part = Claim({"name": "a"}, share=0.5)
+    shared = Finding(
+        "A", FindingShape.BREAKDOWN, (part,), topic="any", caveats=(Caveat.SIMULATED,), cases=("1",)
+    )
+    published = Finding("B", FindingShape.BREAKDOWN, (part,), topic="any")
+
+    assert legend([shared, published]).marks == {}
+
+
+def test_many_that_may_be_as_fast_are_counted_beside_the_lowest_median() -> None:
+    found = Finding(
+        "Fastest",
+        FindingShape.BEST,
+        (Claim({"per node": 4, "n": 64}, also=({"others": 5},), estimate=ONE,
+               verdict=Verdict.NO_DIFFERENCE),),
+        common={"n": 64},
+    )  # fmt: skip
+
+    said = sentence(found).partition(": ")[2]
+    assert (said.count("4 processes per node"), said.count("5 others"), "64" in said) == (
+        1,
+        1,
+        False,
+    )
+
+
 def test_the_launches_that_a_report_needs_are_one_number_in_one_line() -> None:
     few = Claim({"name": "a"}, {"name": "b"}, verdict=Verdict.UNDECIDED, needed=8)
     caveats = (Caveat.FEW_LAUNCHES, Caveat.TOO_FEW)

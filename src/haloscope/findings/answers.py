@@ -19,7 +19,8 @@ def answering(finding: Finding) -> Finding:
     Comparisons: one subject, the most common verdict first, with the extent of differences only.
     Fastest: the winner at the most points, then the others by name; many equal ones are counted.
     Trends: all parts if they are few, or if some ratios are above 1 and others below. Settings that
-    were not measured answer only if none was. Shapes without verdicts are kept.
+    were not measured answer only if none was. Of parts along an axis, those at the most points are
+    kept. Other shapes without verdicts are kept.
     """
     if not finding.parts:
         return finding
@@ -30,6 +31,10 @@ def answering(finding: Finding) -> Finding:
             return replace(finding, parts=_fastest(finding.parts))
         case FindingShape.TREND if len(finding.parts) > MANY and not _opposite(finding.parts):
             return replace(finding, parts=(_leading(finding.parts),))
+        case FindingShape.BREAKDOWN if finding.axis:
+            placed = [part for part in finding.parts if part.at] or [*finding.parts]
+            most = sorted(placed, key=_extent, reverse=True)[:MANY]
+            return replace(finding, parts=tuple(part for part in placed if part in most))
         case _:
             return finding
 

@@ -157,10 +157,19 @@ def fastest(finding: Finding) -> str:
 
 def _first(finding: Finding, part: Claim) -> str:
     """Return for example "32 and 48 processes per node on 2 to 4 nodes"."""
-    every = _together([part.subject, *part.also])
+    every = _together(_apart(finding, part))
     at = place_of(finding, part)
     sure = VERDICTS[part.verdict] if part.also and part.verdict in _NEED_VERDICT else ""
     return f"{every}{at and f' {at}'}{bracketed(sure)}"
+
+
+def _apart(finding: Finding, part: Claim) -> list[Settings]:
+    """Return the winners without the settings that all cases of the finding share."""
+    every = [part.subject, *part.also]
+    own: list[Settings] = [
+        {k: v for k, v in one.items() if finding.common.get(k) != v} for one in every
+    ]
+    return own if all(own) else every
 
 
 _NEED_VERDICT = (Verdict.EQUAL, Verdict.UNDECIDED)
@@ -174,7 +183,7 @@ def _together(several: Sequence[Settings]) -> str:
         if len(numbers) == len(several) > 1:
             return f"{listed([f'{n:,}' for n in sorted(numbers)])} {noun[1]}"
     texts = [words(one) for one in several]
-    if len(texts) > 1 and any(", " in one for one in texts):
+    if len(texts) > 2 and any(", " in one for one in texts):
         return "; ".join([*texts[:-1], f"and {texts[-1]}"])
     return listed(texts)
 
@@ -184,18 +193,23 @@ def _winner(finding: Finding, part: Claim) -> Iterator[str]:
     where = f"{at}, " if at else ""
     time = value_of(part, finding.metric) if part.estimate else ""
     spread = spread_of(part, finding.metric)
-    names = [words(part.subject), *map(words, part.also)]
-    every = _together([part.subject, *part.also])
+    several = _apart(finding, part)
+    names, every = [*map(words, several)], _together(several)
+    others = len(several) > 1 and "others" in several[1]
     if not part.also:
-        verb = "are" if is_plural(part.subject) else "is"
+        verb = "are" if is_plural(several[0]) else "is"
         yield f"{where}{names[0]} {verb} fastest{bracketed(time, spread)}"
     elif part.verdict is Verdict.EQUAL:
         yield f"{where}{every} are equally fast{bracketed(time, spread)}"
+    elif others and time:
+        has = "have" if is_plural(several[0]) else "has"
+        why = "undecided against" if part.verdict is Verdict.UNDECIDED else "no difference shown to"
+        yield f"{where}{names[0]} {has} the lowest median, {time}, {why} {names[1]}"
     else:
         why = "undecided" if part.verdict is Verdict.UNDECIDED else "no difference shown"
         yield f"{where}{why} between {every}"
         if time:
-            has = "have" if is_plural(part.subject) else "has"
+            has = "have" if is_plural(several[0]) else "has"
             yield f"{names[0]} {has} the lowest median, {time}"
     if part.ratio and part.reference:
         other = words(part.reference)

@@ -86,7 +86,8 @@ class Legend:
 def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
     """Return the caveats of findings with their numbers, in the order of the closed list."""
     marked = [one for one in findings if one.shape is not FindingShape.WARNING]
-    measured = [one for one in marked if one.topic]
+    of_topics = [one for one in marked if one.topic]
+    measured = [one for one in of_topics if one.cases] or of_topics
     used = [caveat for caveat in Caveat if any(caveat in one.caveats for one in marked)]
     apart = [caveat for caveat in used if not all(caveat in one.caveats for one in measured)]
     marks = {caveat: f"[{number_of}]" for number_of, caveat in enumerate(apart, start=1)}
@@ -319,6 +320,8 @@ def _beside(finding: Finding, part: Claim) -> str:
     if part.estimate is None and part.share is not None:
         return " ".join(filter(None, (own, _deviation(part.share), theirs.strip())))
     verdict = f", {VERDICTS[part.verdict]}" if part.verdict else ""
+    if part.ratio:
+        verdict = f" ({factor(part.ratio, inverse=part.ratio.most < 1)} apart)"
     here = own
     if part.estimate:
         spread = spread_of(part, finding.metric)

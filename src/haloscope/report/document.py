@@ -182,15 +182,16 @@ class Document:
     def first_figure(self) -> Figure | None:
         """The figure of the answer's topic, or one with a bar or curve per case, or None.
 
-        Of several in the topic, the first with the answer's cases; otherwise one of some of these.
+        Of several in the topic, the first with the answer's cases; otherwise a short one of these.
         Without an answer, the first figure.
         """
         if self.answer is None:
             return next(iter(self.figures), None)
         topic, cases = self.answer.topic, {*self.answer.cases}
         own = [one for section in self.sections if section.id == topic for one in section.figures]
-        beside = [one for one in self.figures if cases and cases <= {*one.cases}]
-        some = [one for one in self.figures if one.cases and {*one.cases} <= cases]
+        short = [one for one in self.figures if one.is_short]
+        beside = [one for one in short if cases and cases <= {*one.cases}]
+        some = [one for one in short if one.cases and {*one.cases} <= cases]
         return next(iter((*(one for one in own if one in beside), *own, *beside, *some)), None)
 
     @property

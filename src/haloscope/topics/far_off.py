@@ -15,55 +15,68 @@ from haloscope.quantities import count
 from haloscope.stats.estimates import Estimate
 from haloscope.study import kinds
 from haloscope.topics.common.making import made
-from haloscope.topics.common.table import Cell, CellValue, Table
+from haloscope.topics.common.table import Cell, CellValue, Column, Table
 
 FAR = 1.5
 """FAR is the ratio of a simulated and a published value from which they disagree."""
-SHOWN = 3
-"""SHOWN is how many values of a table a finding names: those that differ most."""
 
 
 def far_off(
     tables: Sequence[Table], cases: Sequence[MeasuredCase], context: Context
 ) -> Iterator[Finding]:
-    """Yield the simulated values of each table that differ from published ones by a
-    factor of FAR.
+    """Yield for each table how many simulated values differ from published ones by a factor of
+    FAR, and the one that differs most.
     """
     simulated = {case.id: case for case in cases if case.simulated}
     for table in tables:
         pairs = [pair for pair in beside(table) if {*pair[1].case.split()} & simulated.keys()]
-        far = [pair for pair in pairs if abs(log(pair[3])) > log(FAR)]
+        far = [pair for pair in pairs if _distance(pair) > log(FAR)]
         if far:
-            ids = dict.fromkeys(one for _, cell, *_ in far for one in cell.case.split())
-            far.sort(key=lambda pair: -abs(log(pair[3])))
-            named = f"of {count(len(pairs), 'value')} with a published one are that far from it"
+            ids = dict.fromkeys(one for _, cell, *_ in pairs for one in cell.case.split())
+            name = f"{len(far)} of {count(len(pairs), 'value')} differ by more than {FAR}x"
             yield made(
                 context,
                 [simulated[one] for one in ids if one in simulated],
-                f"{table.title}, beyond {FAR}x of published values",
+                f"{table.title.partition(', ')[0]}, simulated and published",
                 FindingShape.PUBLISHED,
-                [*(_claim(*pair) for pair in far[:SHOWN]), Claim({"name": f"{len(far)} {named}"})],
+                [Claim({"name": name}, count=len(far)), _claim(*max(far, key=_distance))],
                 topic=kinds.named(table.kind).topic,
                 metric=Metric("value", ""),
                 of=len(pairs),
             )
 
 
-def beside(table: Table) -> Iterator[tuple[str, Cell, Cell, float]]:
-    """Yield the place of a value with a published counterpart, both cells, and their ratio.
+Beside = tuple[str, Cell, Cell, float]
+"""Beside is the place of a value with a published counterpart, both cells, and their ratio."""
+
+
+def _distance(pair: Beside) -> float:
+    return abs(log(pair[3]))
+
+
+def beside(table: Table) -> Iterator[Beside]:
+    """Yield the values of a table that have a published counterpart.
 
     A counterpart is in the cell, or in a column published_KEY. Incomparable ones are omitted.
     """
     column_of = {column.key: number for number, column in enumerate(table.columns)}
+    names = [""] * table.stub
     for row in table.rows:
-        name = ", ".join(cell.text for cell in row[: table.stub])
+        # A row that continues the one above has an empty name.
+        own_names = map(_named, table.columns[: table.stub], row[: table.stub])
+        names = [own or above for own, above in zip(own_names, names, strict=True)]
         for column, cell in zip(table.columns, row, strict=True):
-            own = column_of.get(f"published_{column.key}")
-            known = row[own].value if own is not None else cell.published_value
-            text = row[own].text if own is not None else cell.published
+            at = column_of.get(f"published_{column.key}")
+            known = row[at].value if at is not None else cell.published_value
+            text = row[at].text if at is not None else cell.published
             ours = cell.value
             if _is_positive(ours) and _is_positive(known) and not cell.unlike:
-                yield f"{name}, {column.title}", cell, Cell(known, text), ours / known
+                where = ", ".join([*filter(None, names), column.title])
+                yield where, cell, Cell(known, text), ours / known
+
+
+def _named(column: Column, cell: Cell) -> str:
+    return f"{column.title} = {cell.text}" if cell.text.isdigit() else cell.text
 
 
 def _is_positive(value: CellValue) -> TypeGuard[float]:
@@ -74,8 +87,8 @@ def _claim(where: str, cell: Cell, known: Cell, ratio: float) -> Claim:
     assert isinstance(known.value, int | float)
     value = float(known.value)
     return Claim(
-        {"name": where},
+        {"name": f"largest difference at {where}: simulated {cell.text}"},
         ratio=Ratio.of(Estimate(ratio, None, None, 0, "none")),
-        published=(Reference(value, f"{known.text} (simulated {cell.text})", value, value, ""),),
+        published=(Reference(value, known.text, value, value, ""),),
         verdict=Verdict.DISAGREES,
     )

@@ -287,11 +287,10 @@ def near_steps(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
     near = [(case, level) for case in simulated if (level := step_near(case, context.machine))]
     if near:
         parts = [
-            Claim({"name": f"{label_of(case, simulated)} ({level})"})
-            for case, level in near[:NAMED]
+            Claim({"name": f"{label_of(case, simulated)} ({level})"}) for case, level in near[:1]
         ]
-        if len(near) > NAMED:
-            parts.append(Claim({"name": "more"}, count=len(near) - NAMED))
+        if len(near) > 1:
+            parts.append(Claim({"name": "more"}, count=len(near) - 1))
         own = [case for case, _ in near]
         yield _counted(
             Caveat.NEAR_CACHE_SIZE, own, len(own), len(simulated), "simulated cases", parts

@@ -50,10 +50,14 @@ def test_the_headline_is_the_layout_with_its_gain_and_cost() -> None:
     answer = made.answer
     assert answer is not None
     (part,) = answer.parts
-    assert [*part.subject] == ["name"]
-    assert str(part.subject["name"]).split(", ") == ["8 nodes", "8 tasks per node", "block mapping"]
+    layouts = [answer.question.split(", "), str(part.reference["name"]).split(", ")]
+    assert [one[1:] for one in layouts] == [
+        [f"{ppn} tasks per node", "block mapping"] for ppn in (8, 32)
+    ]
     assert part.verdict is Verdict.FASTER
     assert part.ratio and part.ratio.median == pytest.approx(2.5)
+    band = result().band
+    assert band and part.ratio.estimate.band == band.factor
     assert part.node_hours and part.node_hours.median == pytest.approx(2.0 / 3.2)
     assert [len(one.parts) for one in made.findings] == [1, 2], "two others are on the front"
     assert [one.id for one in made.sections if one.unfolded] == ["request"]
@@ -96,7 +100,7 @@ def test_the_page_is_written_with_its_figure_and_tables(tmp_path: Path) -> None:
 
     answer = advice_page.document(result(), FACTS).answer
     assert answer is not None
-    assert str(answer.parts[0].subject["name"]) in page.read_text(encoding="utf-8")
+    assert answer.question in page.read_text(encoding="utf-8")
     assert {one.name for one in tmp_path.iterdir()} == {"report.html", "figures", "tables"}
     rows = (tmp_path / "tables" / "layouts.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 5

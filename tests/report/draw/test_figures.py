@@ -496,6 +496,24 @@ def test_the_error_band_has_one_legend_entry(band: float | None, entries: int) -
     assert drawn.svg.count(BAND) == entries
 
 
+@pytest.mark.parametrize(("band", "shown"), [(1.2, True), (20.0, False)])
+def test_an_error_larger_than_the_axis_is_not_shaded(band: float, shown: bool) -> None:
+    curve = Curve("a", (Mark(1, 1, band=band), Mark(2, 2, band=band)), joined=False)
+    panel = Lines("p", "p", Axis("x"), Axis("y", from_zero=False), (curve,))
+
+    canvas = canvas_of(panel, {}, {"a": 0})
+    (shade,) = (one for one in canvas.axes[0].collections if isinstance(one, LineCollection))
+
+    assert shade.get_visible() is shown
+
+
+def test_a_figure_with_many_bars_is_not_short() -> None:
+    bars = [Bars("b", "", ("case",) * n, (), ("",) * n) for n in (12, 12)]
+
+    assert Figure("f", "f", "Title", (bars[0],), "").is_short
+    assert not Figure("f", "f", "Title", tuple(bars), "").is_short
+
+
 @pytest.mark.parametrize(
     ("names", "legends"),
     [("ab", [None, "shared-legend"]), ("ac", ["legend", "legend"])],

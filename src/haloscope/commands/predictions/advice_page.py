@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from haloscope.advice import requests
@@ -104,22 +104,23 @@ def _request(one: Candidate, sockets: int | None) -> Table:
 def _findings(result: Advice) -> list[Finding]:
     advised, usual = result.advised, result.default
     metric = Metric("time of a step" if result.goal is Goal.TIME else "node-hours of a step")
-    gain = Ratio.of(result.gain)
     cost = usual.node_seconds / advised.node_seconds
     other = Ratio.of(Estimate(cost, None, None, 0, "none"))
-    apart = advised is not usual
-    by_time = apart and result.goal is Goal.TIME
+    by_time = advised is not usual and result.goal is Goal.TIME
+    band = result.band.factor if result.band else None
     claim = Claim(
-        {"name": str(advised.candidate)},
-        {"name": f"the default ({usual.candidate})"} if apart else {},
+        {"name": "per step"},
+        {"name": f"the default of {usual.candidate}"} if by_time else {},
         estimate=advised.time,
-        ratio=gain if by_time else None,
+        ratio=Ratio.of(replace(result.gain, band=band)) if by_time else None,
         node_s=advised.node_seconds,
         node_hours=other if by_time and advised.candidate.nodes != usual.candidate.nodes else None,
         verdict=_VERDICTS.get(result.verdict, Verdict.FASTER),
     )
-    shape = FindingShape.BEST if by_time else FindingShape.VALUE
-    found = [Finding("Layout to request", shape, (claim,), metric, "advice")]
+    named = " (the default)" if advised is usual else ""
+    question = f"Request {advised.candidate}{named}"
+    shape = FindingShape.TREND if by_time else FindingShape.VALUE
+    found = [Finding(question, shape, (claim,), metric, "advice")]
     parts = tuple(
         Claim({"name": str(one.candidate)}, estimate=one.time, node_s=one.node_seconds)
         for one in result.front

@@ -198,6 +198,11 @@ class Figure:
     cases: tuple[str, ...] = ()
 
     @property
+    def is_short(self) -> bool:
+        """Return whether it has few enough bars to be read at a glance."""
+        return sum(len(one.bars) for one in self.panels if isinstance(one, Bars)) <= _FEW_BARS
+
+    @property
     def shows_enough(self) -> bool:
         """Return whether a panel has enough x values; always for bars, surfaces, and timelines."""
         return any(
@@ -210,6 +215,9 @@ class Figure:
         which = f"{panel.title}. " if len(self.panels) > 1 and panel.title else ""
         own = panel.alt if isinstance(panel, Lines) else ""
         return f"{which}{own or self.alt}"
+
+
+_FEW_BARS = 16
 
 
 def mark(x: float, estimate: Estimate) -> Mark:

@@ -291,7 +291,7 @@ def _published_best(
         parts, topic="walltime" if axis == "nodes" else "scaling", metric=SOLVE, axis=axis,
         points=sorted(fields), but=but, near=[],
     )  # fmt: skip
-    yield replace(finding, caveats=())  # caveats apply to simulated or measured cases
+    yield replace(finding, caveats=(), cases=())  # both apply to simulated or measured cases
 
 
 _Fields = Mapping[tuple[int, int], Mapping[int, MeasuredCase]]

@@ -323,14 +323,14 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
     sent = [int(each) for each in model.data.remote_bytes]
     at: dict[str, list[int]] = {}
     for size, part in zip(sent, dominant(model), strict=True):
-        name = "message start-up" if part == STARTING else part or "launches differ"
+        name = "message start-up" if part == STARTING else part or _OPEN
         at.setdefault(name, []).append(size)
     shares = {MOVING: max(moving(model))}
     if model.on_device:
         shares[LAUNCHING] = max(starting_device_kernels(model))
     parts = [
         Claim({"name": name}, at=tuple(map(Bytes, sizes)), share=shares.pop(name, None))
-        for name, sizes in at.items()
+        for name, sizes in sorted(at.items(), key=lambda item: item[0] == _OPEN)
     ]
     parts += [Claim({"name": name}, share=share) for name, share in shares.items()]
     return made(
@@ -339,6 +339,9 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
         topic=_TOPIC, axis="size", points=sent, but=_SWEPT,
         caveats=[Caveat.PARTS_DEVIATE] * (model.farthest[1] > FARTHEST),
     )  # fmt: skip
+
+
+_OPEN = "launches differ"
 
 
 def launches(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

@@ -201,8 +201,13 @@ def _lines(panel: Lines, styles: Mapping[str, int], legend: LegendOf | None) -> 
         axes.axhspan(low, high, color=MUTED, alpha=0.15, linewidth=0, zorder=0.5)
     _name(axes, before, "placed-y", number)
     if _has_band(panel):
-        axes.fill_between([], [], **_SHADE, color=MUTED, label=BAND)
-        names.append(BAND)
+        covers = legend == "panel" and _covers(axes, pointed)
+        if covers:
+            for artist in (*axes.collections, *axes.patches):
+                artist.set_visible(artist.get_zorder() != _BELOW)
+        label = _BEYOND if covers else BAND
+        axes.fill_between([], [], **_SHADE, color=MUTED, label=label)
+        names.append(label)
     if len(names) > 1 and legend:
         _legend(canvas, axes, panel, columns, legend)
     return canvas
@@ -217,6 +222,13 @@ def _name(axes: Axes, before: Set[Artist], name: str, number: Iterator[int]) -> 
 def _has_band(panel: Lines) -> bool:
     own = (curve for curve in panel.curves if not (curve.bound or curve.model))
     return any(mark.band for curve in own for mark in curve.marks)
+
+
+def _covers(axes: Axes, curves: Sequence[Curve]) -> bool:
+    """Return whether the error of every mark extends beyond both ends of the axis."""
+    low, high = axes.get_ylim()
+    marks = [mark for curve in curves for mark in curve.marks if mark.band]
+    return all(m.y / (m.band or 1.0) < low and m.y * (m.band or 1.0) > high for m in marks)
 
 
 def _bounds(axes: Axes, curves: Sequence[Curve]) -> None:
@@ -256,7 +268,7 @@ def _legend(canvas: Canvas, axes: Axes, panel: Lines, columns: int, of: LegendOf
     handles, labels = axes.get_legend_handles_labels()
     drawn = dict(zip(labels, handles, strict=True))
     first = {curve.label: curve for curve in reversed(panel.curves)}
-    ordered = [drawn[name] for name in (*panel.names, BAND) if name in drawn]
+    ordered = [drawn[name] for name in (*panel.names, BAND, _BEYOND) if name in drawn]
     prefix = "legend" if of == "panel" else "shared-legend"
     legend = canvas.legend(handles=ordered, loc="outside lower left", ncols=columns)
     for text in legend.get_texts():
@@ -283,8 +295,10 @@ def _sign(style: int) -> int:
 
 
 BAND = "simulation error"
+_BEYOND = f"{BAND} exceeds this axis"
 _SHADE: Any = {"alpha": 0.16, "linewidth": 0}
 _WIDE = 7.0
+_BELOW = 1.5
 
 
 _SHADED = 1.5
@@ -295,11 +309,11 @@ def _band(axes: Axes, curve: Curve, colour: str) -> None:
     ends = [(m.x, m.y / m.band, m.y * m.band) for m in curve.marks if m.band]
     if curve.joined and len(ends) > 1:
         edge = [(x, low) for x, low, _ in ends] + [(x, high) for x, _, high in reversed(ends)]
-        axes.add_artist(Polygon(edge, color=colour, zorder=1.5, **_SHADE))
+        axes.add_artist(Polygon(edge, color=colour, zorder=_BELOW, **_SHADE))
         return
     lines = [[(x, low), (x, high)] for x, low, high in ends]
     shade = {**_SHADE, "linewidth": _WIDE}
-    axes.add_collection(LineCollection(lines, color=colour, zorder=1.5, **shade), autolim=False)
+    axes.add_collection(LineCollection(lines, color=colour, zorder=_BELOW, **shade), autolim=False)
 
 
 def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
