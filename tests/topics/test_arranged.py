@@ -3,14 +3,15 @@
 
 from dataclasses import replace
 
-from found import every
+from found import every, found
 from recorded import quick
 
+from haloscope.analysis.validation.predictions import KeptError
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Prominence
 from haloscope.stats.estimates import Estimate
 from haloscope.study import kinds
-from haloscope.topics import TOPICS, arranged
+from haloscope.topics import TOPICS, arranged, predicted
 
 FUSED = Finding(
     *("Fastest", FindingShape.VALUE, (Claim({"variant": "fused"}),)),
@@ -20,10 +21,15 @@ FUSED = Finding(
 )
 TEXTBOOK = replace(FUSED, parts=(Claim({"variant": "textbook"}),), caveats=(), cases=("b",))
 PRINTED = replace(TEXTBOOK, parts=(Claim({"variant": "printed"}),), cases=())
+KEPT = (
+    KeptError("stream", "2 ranks", 0.1),
+    KeptError("pingpong", "8 B", -0.3),
+    KeptError("pingpong", "1 KiB", 0.2),
+)
 
 
-def answered(*found: Finding, asked: int) -> object:
-    (answer,) = (one for one in arranged(found, asked) if one.severity is Prominence.ANSWER)
+def answered(*given: Finding, asked: int) -> object:
+    (answer,) = (one for one in arranged(given, asked) if one.severity is Prominence.ANSWER)
     return answer.parts[0].subject["variant"]
 
 
@@ -75,3 +81,22 @@ def test_without_the_named_findings_those_of_the_first_table_answer_it() -> None
 
 def test_finding_names_belong_to_topics() -> None:
     assert {topic.name for topic in TOPICS if topic.name} == {*kinds.FINDINGS}
+
+
+def test_the_answer_is_the_error_of_all_predictions() -> None:
+    made = every(quick(2), answer=predicted.NAME, predictions=KEPT)
+    (answer,) = (one for one in made if one.severity is Prominence.ANSWER)
+
+    assert [part.share for part in answer.parts] == [0.2, 0.3]
+    assert "8 B" in str(answer.parts[1].subject["name"])
+
+
+def test_each_kernel_has_its_own_error() -> None:
+    own = found(predicted.predicted, quick(2), predictions=KEPT)
+    assert [[part.share for part in one.parts] for one in own] == [[0.2, 0.3], [0.1], [0.25, 0.3]]
+
+
+def test_without_predictions_only_a_study_about_them_names_the_command() -> None:
+    assert found(predicted.predicted, quick(2)) == []
+    (asked,) = found(predicted.predicted, quick(2), answer=predicted.NAME)
+    assert [part.share for part in asked.parts] == [None]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.validation.predictions import KeptError
 from haloscope.analysis.validation.published import Library
 from haloscope.study.kinds import Options
 from haloscope.study.settings import describe, varying
@@ -25,7 +26,8 @@ class Context:
     years. machine: the machine of the records, as in a record; None if unknown. all_cases: every
     case of the result folder, including those that the options exclude. seed: for bootstrap
     intervals. question: kind of the study's first table, which its first finding answers; "" for
-    none. answer: name of the findings that answer the study instead, or "".
+    none. answer: name of the findings that answer the study instead, or "". predictions: errors of
+    the predicted times in the result folder.
     """
 
     options: Options = field(default_factory=Options)
@@ -36,6 +38,7 @@ class Context:
     seed: int = 0
     question: str = ""
     answer: str = ""
+    predictions: Sequence[KeptError] = ()
 
     @property
     def library(self) -> Library:

@@ -21,6 +21,7 @@ from haloscope.findings.finding import Claim, Finding
 from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.method import machine_facts, method, provenance, toolchain_facts
+from haloscope.report.predictions.predicted_times import kept_errors
 from haloscope.report.section import Section
 from haloscope.study import kinds
 from haloscope.study.kinds import Wish
@@ -47,6 +48,7 @@ def compose(directory: Path) -> Document:
         seed=dossier.seed,
         question=dossier.tables[0].kind if dossier.tables else "",
         answer=dossier.answer,
+        predictions=kept_errors(directory),
     )
     made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
     every = _made(kinds.figures(), figures.build, dossier.figures, dossier.cases, context)

@@ -166,6 +166,7 @@ TOPICS = {
 }
 
 FINDINGS = {
+    "predictions": "error of the predictions of haloscope validate local",
     "memory_bandwidth": "memory bandwidth (triad) on the fewest and on the most cores",
     "parallel_regions": "time to start a parallel region",
     "solver_bandwidth": "memory bandwidth of the Poisson solver relative to the triad",

@@ -18,7 +18,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Prominence, Verdict
-from haloscope.topics import grids, phases, quality, ring, spmv
+from haloscope.topics import grids, phases, predicted, quality, ring, spmv
 from haloscope.topics.collectives import findings as collectives
 from haloscope.topics.contrast import findings as contrast
 from haloscope.topics.jacobi import findings as jacobi
@@ -57,6 +57,7 @@ TOPICS = (
     Topic(quality.scattered),
     Topic(quality.untimed),
     Topic(quality.near_steps),
+    Topic(predicted.predicted, predicted.NAME),
     Topic(memory.bandwidth, "memory_bandwidth", ("stream",)),
     Topic(memory.regions, "parallel_regions"),
     Topic(accuracy.order, "order_of_accuracy"),

@@ -408,12 +408,16 @@ def test_local_measurements_are_compared_with_predictions(
     text = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
     assert shows(text, "- **!** ", "disturbed: Others computed.")
     assert (
-        shows(text, "Prediction error, poisson_cg: ", "of 1 prediction 10")
+        shows(text, "Prediction error ", "of 1 prediction 10")
         and "Not simulated: n=1024: no room" in text
     )
     assert shows(text, "rank-based interval", "over 6 launches")
     assert "Cells that set" not in text
     assert shows(text, "Table 2. pingpong, ", "half round trip")
+    assert [(one.kernel, one.what) for one in predicted_times.kept_errors(tmp_path)] == [
+        ("poisson_cg", "n=512"),
+        ("pingpong", "8 B"),
+    ]
     head, first, second = path.read_text().splitlines()
     assert head == "kernel,what,unit,measured,low,high,predicted,error"
     assert first.startswith("poisson_cg,n=512,s,2.0,1.9,2.2,2.2,0.1")

@@ -116,6 +116,15 @@ class PredictedTime:
 
 
 @dataclass(frozen=True)
+class KeptError:
+    """Error of a predicted time relative to the known one. what: as in a predicted time."""
+
+    kernel: str
+    what: str
+    error: float
+
+
+@dataclass(frozen=True)
 class Errors:
     """Absolute relative errors of some predictions; None without any.
 

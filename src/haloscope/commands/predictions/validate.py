@@ -31,8 +31,8 @@ from haloscope.predict import local_validation, paper_validation, planned_runs, 
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
 from haloscope.quantities import error
+from haloscope.records.folder import ResultFolder
 from haloscope.report import writing
-from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
 from haloscope.report.predictions import predicted, predicted_times, prediction_errors, validating
 from haloscope.report.predictions import statements as statement_tables
@@ -252,7 +252,7 @@ def _conclude(
             ("tables", ", ".join(dict.fromkeys(one.table for one in cells))),
         )
         made = validating.of_paper(title, cells, tables, found, clusters, without)
-        _report(made, arguments.out, out)
+        out.print(f"report: {writing.write_apart(made, Path(arguments.out))}", soft_wrap=True)
 
 
 def _recorded(paper: str, name: str) -> list[KnownCell]:
@@ -298,10 +298,6 @@ def _untried(cluster: Cluster) -> dict[str, list[str]]:
         "not a number": [one.where for one in assumed(cluster) if one.value is None],
         "cannot be scaled by a factor": [f"{one.where} = {one.value:g}" for one in fixed],
     }
-
-
-def _report(document: Document, folder: str, out: Screen) -> None:
-    out.print(f"report: {writing.write_apart(document, Path(folder))}", soft_wrap=True)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
@@ -366,6 +362,8 @@ def _local(arguments: argparse.Namespace) -> int:
     folder, code = (Path(given[0]), 0) if given else _measure_local(tell)
     done = local_validation.validate(folder, tell, disturbed=arguments.disturbed)
     cluster_file.write(done.model, folder / "calibrated.toml")
+    every = predicted_times.every_time(done.predictions)
+    csv_files.write_table(every, folder / predicted_times.KEPT)
     shown = predicted_times.measured_tables(done.predictions)
     if arguments.residuals:
         for kernel in dict.fromkeys(one.kernel for one in done.predictions):
@@ -376,12 +374,14 @@ def _local(arguments: argparse.Namespace) -> int:
     for failure in done.failures:
         out.print(f"not simulated: {failure}", markup=False, soft_wrap=True)
     if arguments.csv:
-        csv_files.write_table(predicted_times.every_time(done.predictions), Path(arguments.csv))
+        csv_files.write_table(every, Path(arguments.csv))
     if arguments.out:
         found = (("real runs", str(folder)), ("calibration", done.model.source))
-        title = "Predicted from this machine's calibration, and measured"
-        document = validating.of_machine(title, done.predictions, shown, done.failures, found)
-        _report(validating.marked(document, done.model.disturbed), arguments.out, out)
+        made = validating.of_machine(done.predictions, shown, done.failures, found)
+        made = validating.marked(made, done.model.disturbed)
+        out.print(f"report: {writing.write_apart(made, Path(arguments.out))}", soft_wrap=True)
+    elif ResultFolder(folder).records.is_file():
+        writing.conclude(folder, out)
     return 1 if done.failures else code
 
 

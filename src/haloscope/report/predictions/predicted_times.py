@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from haloscope.analysis.validation.predictions import Errors, PredictedTime
+from haloscope.analysis.validation.predictions import Errors, KeptError, PredictedTime
 from haloscope.quantities import SECONDS, seconds
 from haloscope.report.predictions.predicted import exact
 from haloscope.report.predictions.prediction_errors import ERROR_COLUMNS, error_cells, share_cell
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.notebook import spread_notes, spread_text
 from haloscope.topics.common.table import Cell, Column, Table, label, plain
+
+KEPT = "predictions.csv"
+"""KEPT is the file of a result folder with the predicted times of its cases."""
 
 
 def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
@@ -93,3 +98,13 @@ def every_time(predictions: Sequence[PredictedTime]) -> Table:
             for each in predictions
         ),
     )
+
+
+def kept_errors(folder: Path) -> tuple[KeptError, ...]:
+    """Return the errors of the predictions in a result folder; () without any."""
+    path = folder / KEPT
+    if not path.is_file():
+        return ()
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    return tuple(KeptError(row["kernel"], row["what"], float(row["error"])) for row in rows)

@@ -7,15 +7,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from haloscope.analysis.validation.predictions import RELATIVE, Errors, PredictedCell, PredictedTime
+from haloscope.analysis.validation.predictions import (
+    RELATIVE,
+    Errors,
+    KeptError,
+    PredictedCell,
+    PredictedTime,
+)
 from haloscope.analysis.validation.published import called
 from haloscope.findings.caveats import Caveat
-from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
+from haloscope.findings.finding import Claim, Finding
 from haloscope.quantities import count, listed, percent
 from haloscope.report.document import Document
 from haloscope.report.predictions.prediction_errors import FITTED, ONLY_PREDICTED
 from haloscope.report.section import Section
-from haloscope.topics import arranged
+from haloscope.topics import arranged, predicted
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, second_ticks
 from haloscope.topics.common.making import warning
 from haloscope.topics.common.notebook import REPLICATES
@@ -58,7 +64,6 @@ def of_paper(
 
 
 def of_machine(
-    title: str,
     times: Sequence[PredictedTime],
     tables: Sequence[Table],
     failures: Sequence[str],
@@ -73,9 +78,9 @@ def of_machine(
         "case is part of the calibration.",
     )
     return _document(
-        title,
+        "How accurate are predictions of this machine from its calibration?",
         len(times),
-        [_off(f"Prediction error, {name}", own) for name, own in pairs.items() if _known(own)],
+        [*predicted.of_machine(_kept(times))],
         list(_figures(pairs, "measured")),
         tables,
         [f"Not simulated: {why}" for why in failures],
@@ -150,36 +155,17 @@ def _read(cell: PredictedCell) -> str:
     return f"{cell.reading}, the time over that on {count(int(str(cell.keys['over'])), 'node')}"
 
 
-def _known(own: Sequence[PredictedCell | PredictedTime]) -> bool:
+def _known(own: Sequence[PredictedCell]) -> bool:
     return Errors.of(own).median is not None
 
 
-def _off(question: str, own: Sequence[PredictedCell | PredictedTime]) -> Finding:
-    found = Errors.of(own)
-    several = count(found.number, "prediction")
-    parts = [Claim({"name": f"median of {several}"}, share=found.median)]
-    if found.number > 1:
-        parts.append(Claim({"name": "largest"}, share=found.worst))
-    parts += _one_way(own)
-    return Finding(question, FindingShape.BREAKDOWN, tuple(parts), _ERROR, topic="predicted")
+def _off(question: str, own: Sequence[PredictedCell]) -> Finding:
+    kept = [KeptError("", "", one.error) for one in own if one.error is not None]
+    return predicted.off(question, kept, signs=not any(one.fitted for one in own))
 
 
-_ERROR = Metric("relative error", "")
-_MOST, _MANY = 0.75, 8
-"""At least _MANY errors with this share of one sign are systematic."""
-
-
-def _one_way(own: Sequence[PredictedCell | PredictedTime]) -> list[Claim]:
-    if any(isinstance(one, PredictedCell) and one.fitted for one in own):
-        return []
-    errors = [one.error for one in own if one.error is not None]
-    signs = {"lower": sum(e < 0 for e in errors), "higher": sum(e > 0 for e in errors)}
-    side = max(signs, key=lambda name: signs[name])
-    if len(errors) < _MANY or signs[side] < _MOST * len(errors):
-        return []
-    return [
-        Claim({"name": f"predicted {side}"}, count=signs[side], share=signs[side] / len(errors))
-    ]
+def _kept(times: Sequence[PredictedTime]) -> list[KeptError]:
+    return [KeptError(one.kernel, one.what, one.error) for one in times]
 
 
 def _not_simulated(cells: Sequence[PredictedCell]) -> Iterator[str]:

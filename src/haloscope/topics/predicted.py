@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Errors of predictions: of a machine's own times, and of published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.analysis.validation.predictions import Errors, KeptError
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
+from haloscope.quantities import count
+
+NAME = "predictions"
+"""NAME is what a study calls these findings as its answer."""
+_QUESTION = "Prediction error from the calibration"
+_METRIC = Metric("relative error", "")
+_MOST, _MANY = 0.75, 8
+"""At least _MANY errors with this share of one sign are systematic."""
+
+
+def predicted(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Yield the errors of the predictions kept in a result folder, of all and by kernel.
+
+    Without any, yield for a study whose answer they are how to get them.
+    """
+    if context.predictions:
+        yield from of_machine(context.predictions)
+    elif context.answer == NAME:
+        remedy = "not known; run haloscope validate local --from DIR"
+        yield Finding(
+            _QUESTION, FindingShape.BREAKDOWN, (Claim({"name": remedy}),), _METRIC, "predicted"
+        )
+
+
+def of_machine(kept: Sequence[KeptError]) -> Iterator[Finding]:
+    """Yield the errors of all predicted times of a machine, then those of each kernel."""
+    kernels = dict.fromkeys(one.kernel for one in kept)
+    if len(kernels) > 1:
+        yield off(_QUESTION, kept)
+    for kernel in kernels:
+        yield off(f"{_QUESTION}, {kernel}", [one for one in kept if one.kernel == kernel])
+
+
+def off(question: str, kept: Sequence[KeptError], *, signs: bool = True) -> Finding:
+    """Return the median and the largest error, and whether most have one sign.
+
+    signs: whether the last one is asked.
+    """
+    found = Errors.among([abs(one.error) for one in kept])
+    parts = [Claim({"name": f"median of {count(found.number, 'prediction')}"}, share=found.median)]
+    if found.number > 1:
+        worst = max(kept, key=lambda one: abs(one.error))
+        where = ", ".join(filter(None, (worst.kernel, worst.what)))
+        parts.append(Claim({"name": f"largest{where and f' ({where})'}"}, share=found.worst))
+    if signs:
+        parts += _one_way([one.error for one in kept])
+    return Finding(question, FindingShape.BREAKDOWN, tuple(parts), _METRIC, topic="predicted")
+
+
+def _one_way(errors: Sequence[float]) -> list[Claim]:
+    signs = {"lower": sum(e < 0 for e in errors), "higher": sum(e > 0 for e in errors)}
+    side = max(signs, key=lambda name: signs[name])
+    if len(errors) < _MANY or signs[side] < _MOST * len(errors):
+        return []
+    return [
+        Claim({"name": f"predicted {side}"}, count=signs[side], share=signs[side] / len(errors))
+    ]
