@@ -152,7 +152,7 @@ def test_a_missing_or_malformed_file_is_refused(tmp_path: Path) -> None:
             {
                 "network.levels": (
                     "list",
-                    "give a list, as [[network.levels]] before each table, with at least children",
+                    "give [[network.levels]] tables, each with at least children",
                 )
             },
         ),

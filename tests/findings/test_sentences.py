@@ -92,7 +92,7 @@ SHAPES = [
     (FindingShape.BEST, {}, [
         Claim({"nodes": 8}, {"nodes": 2}, ratio=ratio(2.0), node_hours=ratio(0.5),
                   verdict=Verdict.FASTER)],
-     "8 nodes are fastest; 2 nodes take 2.00x as long and 0.500x the node-hours."),
+     "8 nodes are fastest; 2 nodes take 2.00x as long and use 0.500x the node-hours."),
     (FindingShape.VALUE, {}, [Claim({"nodes": 8}, estimate=ONE, node_s=16.0),
                               Claim({"nodes": 1}, estimate=FEW, node_s=5400.0)],
      "2.00 s (8 nodes; 16.0 node-s); 2.00 s (1 node; 1.50 node-h; range 1.50 to 2.50 s, "
@@ -266,7 +266,7 @@ def test_an_unknown_number_of_launches_is_not_named() -> None:
 def test_ratios_below_1_are_inverted() -> None:
     assert pace(1.03, 1.06) == "1.03x to 1.06x as fast"
     assert pace(0.5, 0.8) == "1.25x to 2.00x as long"
-    assert pace(0.5, 1.25) == "between 2.00x as long and 1.25x as fast"
+    assert pace(0.5, 1.25) == "from 2.00x as long to 1.25x as fast"
     below = Ratio.of(Estimate(0.5, 0.4, 0.8, 3, "range"))
     part = Claim(*WAYS, ratio=below, verdict=Verdict.UNDECIDED)
     found = sentence(Finding("", FindingShape.COMPARISON, (part,)))

@@ -165,8 +165,8 @@ def _sent(question: Question, case: MeasuredCase, tell: Teller) -> Pairs:
     campaign = resume(folder, None, None, tell, programs=question.programs)
     sent = campaign.sent(next(one for one in campaign.plan.cases if one.id == case.id))
     if sent is None:
-        why = "they need the bytes between ranks, and counting them failed"
-        tell.warn(f"no graph mappings compared: {why}")
+        why = "the bytes between ranks, which they require, could not be counted"
+        tell.warn(f"graph mappings are not compared: {why}")
     return sent or ()
 
 
@@ -206,8 +206,8 @@ def _loaded(found: Timed, sent: Pairs, question: Question) -> list[Option]:
 def _simulated(site: BatchPlace) -> Place:
     """Return the simulated cluster of a site's nodes. Raise UserError if its file names none."""
     if site.described.cluster is None:
-        what = "its site file does not name the cluster file to simulate candidates with"
-        remedy = 'add cluster = "NAME" to it (see haloscope cluster list or haloscope calibrate)'
+        what = "the site file does not name a cluster file, which is needed to simulate candidates"
+        remedy = 'add cluster = "NAME" to the site file (see haloscope cluster list)'
         raise UserError(Problem(f"--on {site.name}", what, remedy))
     return places.place(site.described.cluster)
 
@@ -247,7 +247,8 @@ def _unlike(options: Sequence[Option]) -> list[Option]:
 def _nothing_to_compare_with(question: Question, name: str) -> Problem:
     what = "the default layout, which is the baseline, was not timed"
     if question.over:
-        what, remedy = f"the time limit was reached, but {what}", "give more time with --within"
+        what = "the time limit was reached before the default layout, the baseline, was timed"
+        remedy = "allow more time with --within"
         return Problem(f"advise {question.kernel}", what, remedy)
     remedy = f"see the reason: haloscope show {in_a_shell(question.out / name)}"
     return Problem(f"advise {question.kernel}", what, remedy)

@@ -19,6 +19,7 @@ from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share, write_whole
+from haloscope.quantities import listed
 
 Location = tuple[int | str, ...]
 
@@ -114,7 +115,7 @@ def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[P
     low, high = said.get("low", value), said.get("high", value)
     if not low <= value <= high:
         ends = " and ".join(f"{key} = {said[key]:g}" for key in ("low", "high") if key in said)
-        remedy = "give the ends of an interval, low and high, that contains value"
+        remedy = "give an interval, low to high, that contains value"
         yield Problem(where, f"value = {value:g} contradicts {ends}", remedy)
 
 
@@ -148,8 +149,8 @@ def _expected(table: type[BaseModel], location: Location) -> str:
             if field.is_required()
         ]
         several = get_origin(annotation) is tuple and not isinstance(location[-1], int)
-        many = f"a list, as [[{dotted(location)}]] before each table, " if several else "a table "
-        return f"give {many}with at least {', '.join(needed)}"
+        many = f"[[{dotted(location)}]] tables, each" if several else "a table"
+        return f"give {many} with at least {listed(needed)}"
     if key == "source":
         return (
             "give the source of these numbers: a data sheet, a paper, or assumed, with the reason"

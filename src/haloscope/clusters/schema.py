@@ -66,7 +66,7 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     """Return the values that a simulation needs and the file does not have."""
     found = {}
     if cluster.node.core_flops_per_s is None:
-        found["node.core_flops_per_s"] = "the flops per second of one core"
+        found["node.core_flops_per_s"] = "the floating-point rate of one core in flop/s"
     if any(cache.bandwidth_bytes_per_s is None for cache in cluster.node.caches):
         found["node.caches.bandwidth_bytes_per_s"] = "the bandwidth of one core for each level"
     if cluster.mpi is None:

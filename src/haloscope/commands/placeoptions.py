@@ -61,7 +61,7 @@ def add_params_to(parser: argparse.ArgumentParser) -> None:
         metavar="key=value",
         nargs="*",
         default=[],
-        help="parameters to change from their defaults",
+        help="parameters that differ from their defaults (see haloscope describe)",
     )
     parse = parser.parse_known_args
 

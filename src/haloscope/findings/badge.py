@@ -40,8 +40,8 @@ def badge(trust: Trust) -> str:
         sentences.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")
     if fitted := [one.name for one in trust.others if one.fitted]:
         sentences.append(
-            f"Published times of {listed(fitted)} set numbers of the cluster file, so agreement "
-            "with them does not validate"
+            f"Published times of {listed(fitted)} were used to set values in the cluster file, so "
+            "agreement with them does not validate the simulation"
         )
     return ". ".join(sentences) + "."
 

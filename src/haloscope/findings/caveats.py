@@ -114,7 +114,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "Rerun on an idle machine.",
     ),
     Caveat.UNSTEADY: Explanation(
-        "Launches of one case vary by more than 1.3x.", "Check: haloscope doctor."
+        "Launches of one case vary by more than 1.3x.", "Look for causes with haloscope doctor."
     ),
     Caveat.DISTURBED_CALIBRATION: Explanation("The calibration was disturbed."),
     Caveat.DIFFERENT_CONDITIONS: Explanation(
@@ -137,7 +137,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "Check that the patterns of program.toml match lines of one operation and size.",
     ),
     Caveat.NO_TIME: Explanation(
-        "The program printed no valid time of these sizes in some launches. The total of a launch "
+        "The program printed no valid time for these sizes in some launches. The total of a launch "
         "covers only the sizes that all launches have.",
         "Time more steps at once, or print more digits.",
     ),

@@ -219,5 +219,6 @@ def _winner(finding: Finding, part: Claim) -> Iterator[str]:
 
 
 def _at_cost(part: Claim) -> str:
-    """Return the cost of the reference relative to the subject: " and 0.69x the node-hours"."""
-    return f" and {factor(part.node_hours)} the node-hours" if part.node_hours else ""
+    """Return the cost of the reference relative to the subject: " and uses 0.7x the node-hours"."""
+    uses = "use" if is_plural(part.reference) else "uses"
+    return f" and {uses} {factor(part.node_hours)} the node-hours" if part.node_hours else ""

@@ -181,13 +181,13 @@ def factors(least: float, most: float, digits: int = 3) -> str:
 
 def pace(least: float, most: float) -> str:
     """Format a range of speed ratios, those below 1 inverted: "1.03x to 1.06x as fast", "1.20x as
-    long", "between 1.52x as long and 1.07x as fast".
+    long", "from 1.52x as long to 1.07x as fast".
     """
     if least >= 1:
         return f"{factors(least, most)} as fast"
     if most <= 1:
         return f"{factors(1 / most, 1 / least)} as long"
-    return f"between {number(1 / least)}x as long and {number(most)}x as fast"
+    return f"from {number(1 / least)}x as long to {number(most)}x as fast"
 
 
 def how_sure(ratio: Ratio, *, inverse: bool = False) -> str:

@@ -86,7 +86,7 @@ def read(output: Output) -> list[PrintedRun]:
         raise output.error(1, "the file has no IMB benchmark", expected)
     if not ended:
         what = "the output is truncated"
-        raise output.error(len(output.lines), what, f"'{_END}' at its end")
+        raise output.error(len(output.lines), what, f"'{_END}' at the end")
     measured = [table for table in tables if table.rows or not table.left_out]
     return [_run(output, table, version) for table in measured or tables[:1]]
 

@@ -51,12 +51,12 @@ class TimeRead(ProgramTable):
 
     pattern: Capture = Field(description="a regular expression whose group is a time")
     unit: Unit = Field(
-        "s", description="'ns', 'us', 'ms', 's', 'min', or 'h': the unit of the printed time"
+        "s", description="the unit of the printed time: 'ns', 'us', 'ms', 's', 'min', or 'h'"
     )
     per: StepsSaid = Field(
         1,
-        description="an integer, or the name of a parameter: the number of steps in the "
-        "printed time",
+        description="the number of steps in the printed time, as an integer or the name of a "
+        "parameter",
     )
 
 
@@ -69,28 +69,29 @@ class PointsRead(ProgramTable):
     )
     size_unit: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_ ./-]{0,19}$")] = Field(
         "B",
-        description=f"the unit of the group size: {', '.join(SIZES)}. Any other word, such as "
-        "elements or points, is allowed; bandwidths and message models are then omitted",
+        description=f"the unit of the group size: {', '.join(SIZES)}. Other words, such as "
+        "elements or points, are also allowed; bandwidths and message models are then omitted",
     )
     unit: Unit = Field(
-        "s", description="'ns', 'us', 'ms', 's', 'min', or 'h': the unit of the group time"
+        "s", description="the unit of the group time: 'ns', 'us', 'ms', 's', 'min', or 'h'"
     )
     rate_unit: RateUnit = Field(
         "MB/s", description=f"the unit of the group rate: {', '.join(RATES)}"
     )
     per: StepsSaid = Field(
         1,
-        description="an integer, or the name of a parameter: the number of steps in the group time",
+        description="the number of steps in the group time, as an integer or the name of a "
+        "parameter",
     )
     messages: Annotated[int, Field(ge=1)] = Field(
         1,
-        description="an integer from 1: the number of messages of this size in a printed time, "
+        description="the number of messages of this size in a printed time, as an integer from 1, "
         "such as 2 if both ranks send a message",
     )
     operation: Capture | None = Field(
         None,
-        description="a regular expression for headings, whose group is the name of the operation, "
-        "such as allreduce, for the lines below the heading",
+        description="a regular expression for headings; its group is the name of the operation, "
+        "such as allreduce, in the lines below the heading",
     )
 
     @model_validator(mode="after")
@@ -128,12 +129,12 @@ class PhasesRead(ProgramTable):
         "(?P<max>) if the program prints them"
     )
     unit: Unit = Field(
-        "s", description="'ns', 'us', 'ms', 's', 'min', or 'h': the unit of the printed times"
+        "s", description="the unit of the printed times: 'ns', 'us', 'ms', 's', 'min', or 'h'"
     )
     per: StepsSaid = Field(
         1,
-        description="an integer, or the name of a parameter: the number of steps in the "
-        "printed times",
+        description="the number of steps in the printed times, as an integer or the name of a "
+        "parameter",
     )
 
     @model_validator(mode="after")
@@ -152,25 +153,25 @@ class ResultRead(ProgramTable):
     """`[results.NAME]`: another value that the program prints."""
 
     type: Literal["integer", "real", "text", "reals"] = Field(
-        description="'integer', 'real', 'text', or 'reals' (all matches, in order)"
+        description="the type: 'integer', 'real', 'text', or 'reals' (all matches, in order)"
     )
     pattern: Capture = Field(description="a regular expression whose group is the value")
     which: Literal["first", "last"] = Field(
-        "last", description="'first' or 'last': the match to use"
+        "last", description="the match to use: 'first' or 'last'"
     )
     per: Called | None = Field(
         None,
         description="the name of a result or parameter to divide the value by, such as atoms "
         "or steps",
     )
-    unit: str | None = Field(None, description="a text: the unit to display, such as s or B")
+    unit: str | None = Field(None, description="the unit to display, as a string such as s or B")
     absent: str | None = Field(
         None,
-        description="a text: the cases in which the program does not print the result; if "
-        "omitted, the program must always print it",
+        description="a string that describes the cases in which the program does not print the "
+        "result; if omitted, the program must always print it",
     )
     help: str = Field(
-        "", description="a text: the meaning of the result, as printed by haloscope describe"
+        "", description="a string: the meaning of the result, printed by haloscope describe"
     )
 
 
@@ -184,10 +185,10 @@ class Check(ProgramTable):
         None, description="the name of a result to check with least, most, expected, or reference"
     )
     least: Real | Called | None = Field(
-        None, description="a number, or the name of a parameter: the smallest correct value"
+        None, description="the smallest correct value, as a number or the name of a parameter"
     )
     most: Real | Called | None = Field(
-        None, description="a number, or the name of a parameter: the largest correct value"
+        None, description="the largest correct value, as a number or the name of a parameter"
     )
     expected: Real | None = Field(
         None, description="the correct value, within the tolerance given by relative and absolute"

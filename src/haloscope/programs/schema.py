@@ -54,24 +54,25 @@ class ProgramParameter(ProgramTable):
     """`[parameters.NAME]`: a parameter that a study sets to a value or to a list of values."""
 
     type: Literal["integer", "real", "choice", "text"] = Field(
-        description="'integer', 'real', 'choice' (see choices), or 'text' (see matches)"
+        description="the type: 'integer', 'real', 'choice' (see choices), or 'text' (see matches)"
     )
     default: Any = Field(description="the value of the parameter if a study does not set it")
     minimum: Real | None = Field(
-        None, description="the smallest allowed value, for the types integer and real"
+        None, description="the smallest allowed number, for type = 'integer' or 'real'"
     )
     maximum: Real | None = Field(
-        None, description="the largest allowed value, for the types integer and real"
+        None, description="the largest allowed number, for type = 'integer' or 'real'"
     )
     choices: list[str] = Field(
-        default_factory=list, description="a list of the allowed texts, for the type choice"
+        default_factory=list,
+        description="the allowed values, as a list of strings, for type = 'choice'",
     )
     matches: Pattern | None = Field(
-        None, description="a regular expression that the whole value must match, for the type text"
+        None, description="a regular expression that the whole value must match, for type = 'text'"
     )
-    unit: str | None = Field(None, description="a text: the unit to display, such as s or B")
+    unit: str | None = Field(None, description="the unit to display, as a string such as s or B")
     help: str = Field(
-        "", description="a text: the meaning of the parameter, as printed by haloscope describe"
+        "", description="a string: the meaning of the parameter, printed by haloscope describe"
     )
 
     def problem(self, value: object) -> str | None:
@@ -117,7 +118,7 @@ class Said(ProgramTable):
         description="a regular expression that must match in the output of the executable"
     )
     lacking: str = Field(
-        description="string: the error message, including the remedy, if the pattern does not match"
+        description="a string: the error message, with a remedy, if the pattern does not match"
     )
 
 
@@ -125,11 +126,9 @@ class Need(ProgramTable):
     """`[needs.NAME]`: an executable, file, or folder that the program needs; {NAME} is its path."""
 
     kind: Literal["executable", "file", "folder"] = Field(
-        description="'executable', 'file', or 'folder'"
+        description="the kind of item: 'executable', 'file', or 'folder'"
     )
-    get: str = Field(
-        description="a text: how to obtain it; printed with the error if it is missing"
-    )
+    get: str = Field(description="a string: how to obtain the missing item, printed with the error")
     variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = Field(
         None, description="the name of an environment variable that contains the path, tried first"
     )
@@ -184,7 +183,7 @@ class Replacement(ProgramTable):
     pattern: Pattern = Field(
         description="a regular expression for the part to replace, which the file must contain"
     )
-    by: str = Field(description=f"a text that replaces the match; {WORDS}")
+    by: str = Field(description=f"the string that replaces the match; {WORDS}")
 
 
 class InputFile(ProgramTable):
@@ -213,13 +212,13 @@ class InputFile(ProgramTable):
 class ProgramFile(ProgramTable):
     """The keys at the top of the file. The folder's name is the name of the kernel."""
 
-    summary: str = Field(description="a text: what the program does, and the definition of a step")
+    summary: str = Field(description="a string: what the program does, and what counts as a step")
     command: Annotated[list[str], Field(min_length=1)] = Field(
         description="the command of each rank as a list of arguments, without launcher or "
         "shell; {name} is replaced by a parameter, a need, or a built-in name"
     )
     paper: str | None = Field(
-        None, description="a text: the publication that describes the program"
+        None, description="the publication that describes the program, as a string"
     )
     memory_bytes_a_rank: Annotated[Real, Field(gt=0)] | None = Field(
         None,

@@ -37,8 +37,8 @@ def _pattern(text: str) -> str:
 
 def _captures(text: str) -> str:
     if (groups := re.compile(text).groups) != 1:
-        why = f"the pattern has {groups or 'no'} groups ( ), but needs exactly one, for the "
-        why += "value; write others as (?: )"
+        why = f"{groups} groups ( ) instead of exactly one, which matches the value; write "
+        why += "other groups as (?: )"
         raise PydanticCustomError("pattern", "{why}", {"why": why})
     return text
 

@@ -115,11 +115,12 @@ def plan_of(text: bytes) -> SavedPlan:
     plan = replace(plan, cases=tuple(map(_of_today, plan.cases, saved["cases"])))
     for case, as_saved in zip(plan.cases, saved["cases"], strict=True):
         if as_saved.get("case") != case.id:
-            what = f"case is {as_saved.get('case')}, but the id of its settings is {case.id}"
+            what = f"the id of a case is {as_saved.get('case')}, but "
+            what += f"its settings have the id {case.id}"
             raise ValueError(what)
         if not (1 <= case.launches <= LAUNCHES_LIMIT and 0 < case.timeout_s <= TIME_LIMIT_S):
-            what = f"launches = {case.launches}, timeout_s = {case.timeout_s:g}"
-            raise ValueError(f"case {case.id}: out of range: {what}")
+            what = f"launches = {case.launches} or timeout_s = {case.timeout_s:g} is out of range"
+            raise ValueError(f"case {case.id}: {what}")
     if not 0 <= plan.seed <= SEED_LIMIT:
         raise ValueError(f"seed: invalid value {plan.seed}")
     if plan.via and not 1 <= plan.via.nodes <= COUNT_LIMIT:

@@ -353,10 +353,10 @@ def _whole(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -
     """
     raw = sharing.read(line)
     if raw.get("schema") != SCHEMA:
-        what = f"schema is {raw.get('schema')}, but this version of haloscope supports {SCHEMA}"
+        what = f"schema = {raw.get('schema')}, but this version of haloscope supports only {SCHEMA}"
         raise ValueError(what)
     if missing := [name for name in key_names()[1] if name not in raw]:
-        raise ValueError(f"{', '.join(missing)} missing")
+        raise ValueError(f"missing keys: {', '.join(missing)}")
     case = raw["case"]
     earlier = right.get(case) if isinstance(case, str) else None
     if problem := checked.wrong(raw, Record, earlier):

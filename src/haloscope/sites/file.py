@@ -71,7 +71,7 @@ def write(site: BatchSite, path: Path) -> None:
 def _checked(path: Path, data: dict[str, Any]) -> BatchSite:
     problems = []
     if "name" in data:
-        what = f"not allowed; the name is the file name, '{path.stem}'"
+        what = f"not allowed, because the site is named after its file, '{path.stem}'"
         problems.append(Problem(f"{path}: name", what, "remove this key"))
     try:
         site = BatchSite.model_validate({**data, "name": path.stem})

@@ -58,21 +58,21 @@ class Partition(_Table):
     """A partition. Each value is the minimum over the nodes of the partition."""
 
     name: _Word = Field(description="the name of the partition")
-    nodes: _Count = Field(description="number of nodes: an integer from 1 to 1,000,000")
-    cores: _Count = Field(description="cores per node: an integer from 1 to 1,000,000")
+    nodes: _Count = Field(description="the number of nodes: an integer from 1 to 1,000,000")
+    cores: _Count = Field(description="the cores per node: an integer from 1 to 1,000,000")
     threads_per_core: PositiveInt = Field(
-        1, description="hardware threads per core: an integer from 1"
+        1, description="the hardware threads per core: an integer from 1"
     )
     memory_mb: PositiveInt = Field(
-        description="memory per node that jobs may use, in MiB: an integer from 1"
+        description="the memory per node that jobs may use, in MiB: an integer from 1"
     )
     max_minutes: PositiveInt | None = Field(
         None,
-        description="time limit of a job in minutes: an integer from 1; unlimited if omitted",
+        description="the time limit of a job in minutes: an integer from 1; unlimited if omitted",
     )
     max_nodes: _Count | None = Field(
         None,
-        description="maximum number of nodes per job, as set by the partition or your QOS: an "
+        description="the maximum number of nodes per job, as set by the partition or your QOS: an "
         "integer from 1 to 1,000,000; unlimited if omitted",
     )
 
@@ -100,8 +100,7 @@ class BatchSite(_Table):
     )
     launcher: Literal["srun", "jsrun", "mpirun"] = Field(
         description="the command that starts ranks: srun (Slurm), jsrun (LSF on IBM systems), or "
-        "mpirun (the "
-        "launcher of the MPI library, or mpiexec of PALS)"
+        "mpirun (the launcher of the MPI library, or mpiexec of PALS)"
     )
     mpi: _Plugin | None = Field(
         None,
@@ -121,18 +120,18 @@ class BatchSite(_Table):
     )
     gpus: _Count | None = Field(
         None,
-        description="GPUs per node that jobs request (sbatch --gpus-per-node): an integer from 1; "
-        "not needed if jobs get all GPUs of their nodes",
+        description="the number of GPUs per node that jobs request (sbatch --gpus-per-node): "
+        "an integer from 1; not needed if jobs get all GPUs of their nodes",
     )
     memory: _Memory | None = Field(
         None,
-        description="memory per node that jobs request (sbatch --mem): a number in MiB, or a "
+        description="the memory per node that jobs request (sbatch --mem): a number in MiB, or a "
         "number with the suffix K, M, G, or T; 0 requests all memory",
     )
     tasks_per_node: _Count | None = Field(
         None,
-        description="tasks per node that jobs request (sbatch --ntasks-per-node), if the site "
-        "requires it: an integer from 1; the layout of ranks does not depend on it",
+        description="the number of tasks per node that jobs request (sbatch --ntasks-per-node), "
+        "if the site requires it: an integer from 1; the layout of ranks does not depend on it",
     )
     modules: tuple[_Word, ...] = Field(
         (), description="modules that jobs load, in this order (module load)"

@@ -28,14 +28,16 @@ def gpus_lacking(gpus: int, layout: Layout, shared: int, where: str) -> str | No
     """
     ranks = layout.ranks_of_nodes[0]
     if gpus == 0:
-        what = f"memory=device needs a GPU, and nodes of {where} have none (node.gpu in its file)"
-        return f"{what}; choose a cluster with GPUs, or memory=host"
+        what = (
+            f"memory=device requires GPUs, but {where} has none (no node.gpu in its cluster file)"
+        )
+        return f"{what}; choose a cluster with GPUs, or use memory=host"
     if ranks <= gpus * shared:
         return None
-    what = f"memory=device: {count(ranks, 'rank')} per node of {where}, which has "
+    what = f"memory=device with {count(ranks, 'rank')} per node, but a node of {where} has "
     what += count(gpus, "GPU")
     if shared > 1:
-        what += f" for {shared} ranks each"
+        what += f" for up to {shared} ranks each"
     return f"{what}; use fewer ranks per node, or set gpus_shared = {-(-ranks // gpus)}"
 
 

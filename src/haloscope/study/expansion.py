@@ -329,7 +329,7 @@ class _RunExpansion:
                 has = "; ".join(f"{name} has {', '.join(there[name])}" for name in asked)
                 what = f"unknown transport '{transport}' for {listed(asked)}"
                 others = "omit it" if self.words else "use 'default' or 'all'"
-                self._problem("transports", what, f"{has}; or {others}")
+                self._problem("transports", what, f"{has}; use one of these, or {others}")
 
     def _names(self) -> list[str]:
         return list(self.run.toolchains or self.site.toolchains)

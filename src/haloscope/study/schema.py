@@ -53,7 +53,7 @@ def _axis(field: str, values: str, more: str = "", *, optional: bool = False) ->
     """
     meaning, _, _ = key_of(field).meaning.partition(":")
     default = None if optional else [getattr(Layout, field)]
-    return Field(default, description=f"{values}: {meaning}{more}")
+    return Field(default, description=f"the {meaning}: {values}{more}")
 
 
 class LayoutAxes(_Model):
@@ -76,10 +76,10 @@ class LayoutAxes(_Model):
     )
     cores: Counts | None = Field(
         None,
-        description="integers from 1, or 'cores' for all cores: number of cores to use per "
-        "node, which is ppn x threads; omit threads if you set this key",
+        description="the number of cores to use per node, which is ppn x threads: integers from "
+        "1, or 'cores' for all cores; omit threads if you set this key",
     )
-    places: Places = _axis("places", "'cores', 'threads', or 'sockets'", " (OMP_PLACES)")
+    places: Places = _axis("places", "'cores', 'threads', or 'sockets' (OMP_PLACES)")
     bind: Binds = _axis(
         "bind",
         "'close' to fill one socket before the next, 'spread' to distribute "
@@ -88,9 +88,9 @@ class LayoutAxes(_Model):
     )
     thread_bind: ThreadBinds = Field(
         ["close"],
-        description="'close' to put the threads of a process on neighbouring cores, or "
-        "'spread' to distribute them over the process's share of the node, or over the whole node "
-        "if there is only one process (OMP_PROC_BIND)",
+        description="the binding of the threads of a process: 'close' to put them on neighbouring "
+        "cores, or 'spread' to distribute them over the process's share of the node, or over the "
+        "whole node if there is only one process (OMP_PROC_BIND)",
     )
     placement: Placements | None = _axis(
         "placement",
@@ -100,16 +100,18 @@ class LayoutAxes(_Model):
     )
     tasks: Positives | None = Field(
         None,
-        description="integers from 1: total number of processes on all nodes, distributed as "
-        "evenly as possible; replaces ppn",
+        description="the total number of processes on all nodes, distributed as evenly as "
+        "possible: integers from 1; replaces ppn",
     )
     mapping: Mappings = Field(
         [Layout.mapping],
-        description="'block' to fill one node after the other, 'round_robin' to put "
-        "consecutive ranks on different nodes, 'random' (see mapping_seed), or a "
-        "list with the node of each rank, counted from 0, such as '0,1,1,0'",
+        description="the mapping of ranks to nodes: 'block' to fill one node after the other, "
+        "'round_robin' to put consecutive ranks on different nodes, 'random' (see mapping_seed), "
+        "or a list with the node of each rank, counted from 0, such as '0,1,1,0'",
     )
-    mapping_seed: Positives = Field([1], description="integers from 1: seeds of random mappings")
+    mapping_seed: Positives = Field(
+        [1], description="the seeds of random mappings: integers from 1"
+    )
     allocation: Allocations = _axis(
         "allocation",
         "'best_fit' (nodes that a scheduler would choose among other jobs; the first nodes of an "
@@ -118,7 +120,7 @@ class LayoutAxes(_Model):
         "below the top level in turn), or 'random' (see allocation_seed)",
     )
     allocation_seed: Positives = Field(
-        [1], description="integers from 1: seeds of random allocations"
+        [1], description="the seeds of random allocations: integers from 1"
     )
 
 
@@ -129,14 +131,14 @@ class Run(_Model):
     name: str | None = Field(None, description="a label for tables and figures")
     params: dict[str, Values] = Field(
         default_factory=dict,
-        description="key = value, or key = [values]: parameters of the kernel (haloscope "
+        description="parameters of the kernel, as key = value or key = [values] (haloscope "
         "describe KERNEL)",
     )
     layout: LayoutAxes = Field(
         default_factory=LayoutAxes,
-        description="nodes, ppn, tasks, threads, cores, places, bind, thread_bind, placement, "
-        "mapping, mapping_seed, allocation, allocation_seed: placement of ranks "
-        "and threads",
+        description="the placement of ranks and threads: nodes, ppn, tasks, threads, cores, "
+        "places, bind, thread_bind, placement, mapping, mapping_seed, allocation, or "
+        "allocation_seed",
     )
     toolchains: Toolchains | None = Field(
         None, description="'all', or names of MPI libraries (haloscope toolchain list)"
@@ -148,8 +150,8 @@ class Run(_Model):
     )
     launches: Launches | None = Field(
         None,
-        description=f"an integer from 1 to {LAUNCHES_LIMIT:,}: number of launches per case of "
-        "this run; replaces the number in the study",
+        description=f"the number of launches per case of this run, from 1 to {LAUNCHES_LIMIT:,}; "
+        "replaces the number in the study",
     )
     skip_too_large: bool | None = Field(
         None,
@@ -223,7 +225,7 @@ class FigureElement(Element):
 class Study(_Model):
     """A whole study, as its file gives it."""
 
-    title: str = Field(description="a text: the subject of the study, shown in lists")
+    title: str = Field(description="the subject of the study, as a string; shown in lists")
     question: str | None = Field(
         None,
         description="the question that the study answers, as the first line of its report; the "
@@ -240,49 +242,50 @@ class Study(_Model):
         "(haloscope list)",
     )
     launches: Launches = Field(
-        1, description=f"an integer from 1 to {LAUNCHES_LIMIT:,}: number of launches per case"
+        1, description=f"the number of launches per case, an integer from 1 to {LAUNCHES_LIMIT:,}"
     )
     precision: float | None = Field(
         None,
         gt=0,
         lt=1,
-        description="a fraction such as 0.02: launch each case (at least 'launches' times and "
+        description="a fraction such as 0.02, to launch each case (at least 'launches' times and "
         "at least 7 times) until the half width of the confidence interval of each "
         "median is at most this fraction of the median",
     )
     most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description=f"an integer from 7 to {LAUNCHES_LIMIT:,}, at least 'launches': "
-        "maximum number of launches per case if precision is set; 30 if omitted",
+        description="the maximum number of launches per case if precision is set, from 7 to "
+        f"{LAUNCHES_LIMIT:,} and at least 'launches'; 30 if omitted",
     )
     most_time_s: Seconds | None = Field(
         None,
-        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: maximum total time of the "
-        "launches of a case if precision is set; a launch that would exceed it does not start",
+        description="the maximum total time of the launches of a case if precision is set, in "
+        f"seconds above 0, at most {TIME_LIMIT_S:,.0f}; a launch that would exceed it is not "
+        "started",
     )
     replicates: Annotated[int, Field(ge=2, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description=f"an integer from 2 to {LAUNCHES_LIMIT:,}: number of simulations per case "
-        "with random node speeds, if the cluster file describes the variability between nodes; if "
+        description=f"the number of simulations per case, from 2 to {LAUNCHES_LIMIT:,}, with "
+        "random node speeds if the cluster file describes the variability between nodes; if "
         "omitted, all nodes are identical and each case is simulated once",
     )
     minutes: Annotated[float, Field(gt=0, le=TIME_LIMIT_S / 60)] | None = Field(
         None,
-        description="a number of minutes above 0: approximate duration of the study with the "
-        "number of launches in the file, printed by dry runs and before measurements",
+        description="the approximate duration of the study in minutes, with the number of "
+        "launches in the file; printed by dry runs and before measurements",
     )
     timeout_s: Seconds = Field(
         600.0,
-        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: the time limit of each launch",
+        description=f"the time limit per launch in seconds, above 0, at most {TIME_LIMIT_S:,.0f}",
     )
     runs: list[Run] = Field(
-        min_length=1, description="[[runs]] tables, at least one: kernels and their axes"
+        min_length=1, description="kernels and their axes, as one or more [[runs]] tables"
     )
     tables: list[TableElement] = Field(
-        default_factory=list, description="[[tables]] tables: tables of the report"
+        default_factory=list, description="tables of the report, as [[tables]] tables"
     )
     figures: list[FigureElement] = Field(
-        default_factory=list, description="[[figures]] tables: figures of the report"
+        default_factory=list, description="figures of the report, as [[figures]] tables"
     )
 
     @model_validator(mode="after")

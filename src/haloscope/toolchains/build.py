@@ -223,7 +223,9 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
     asked = [str(toolchain.mpicxx), "--version"]
     done = process.run(asked, environment(toolchain), in_path.ANSWER_S)
     if done.code != 0 or done.timed_out:
-        what = f"the wrapper finds no C++ compiler: {in_path.why_failed(done, in_path.ANSWER_S)}"
+        what = (
+            f"the wrapper cannot find a C++ compiler: {in_path.why_failed(done, in_path.ANSWER_S)}"
+        )
         remedy = "install one (Debian, Ubuntu: apt install g++), or set CXX"
         raise UserError(Problem(str(toolchain.mpicxx), what, remedy))
     return next(iter(done.output.splitlines()), f"unknown ({toolchain.mpicxx.name})")

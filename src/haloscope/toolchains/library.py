@@ -204,7 +204,9 @@ def remove(name: str) -> None:
     if name == "system":
         raise UserError(
             Problem(
-                "toolchain", "haloscope cannot remove the system's MPI library", known("system")
+                "toolchain",
+                "haloscope cannot remove the system's MPI library",
+                "remove only toolchains that were added (haloscope toolchain list)",
             )
         )
     prefix = prefix_of(find(name).name)

@@ -21,8 +21,8 @@ from haloscope.toolchains.library import Say, Toolchain, prefix_of
 SIMGRID = "simgrid"
 
 INSTALL = (
-    "run haloscope toolchain add simgrid (no root needed; 30 s on Debian and Ubuntu, about "
-    "10 min elsewhere to build it), or apt install simgrid libsimgrid-dev (Debian, Ubuntu)"
+    "run haloscope toolchain add simgrid (without root; takes 30 s on Debian and Ubuntu, about "
+    "10 min elsewhere), or apt install simgrid libsimgrid-dev (Debian, Ubuntu)"
 )
 
 
@@ -122,7 +122,7 @@ def _instead() -> str:
 def absent() -> Problem:
     """Return the problem that SimGrid is not installed."""
     what = f"SimGrid is not installed (smpicxx or smpirun is not in {folder() or 'PATH'})"
-    remedy = f"{_instead()}{INSTALL}; or set SIMGRID_ROOT to the prefix of an installation"
+    remedy = f"{_instead()}{INSTALL}, or set SIMGRID_ROOT to the prefix of an installation"
     return Problem("simulation", what, remedy)
 
 
@@ -139,7 +139,7 @@ def smpi() -> Toolchain:
     version = next(iter(done.output.splitlines()), "SimGrid").replace("version ", "").strip()
     if (wrong := _too_old(version)) is not None:
         newer = "or set SIMGRID_ROOT to the prefix of a newer installation"
-        remedy = f"{_instead()}{INSTALL}; {newer}"
+        remedy = f"{_instead()}{INSTALL}, {newer}"
         raise UserError(Problem(str(mpirun), wrong, remedy))
     return Toolchain(SIMGRID, None, mpicxx, mpirun, "simgrid", version)
 

@@ -151,7 +151,7 @@ def _validated(own: Sequence[Validated]) -> Claim:
     over = f", relative to {one.over}" if one.over else ""
     cells = count(sum(each.cells for each in own), "cell")
     of = "median in the worst table" if len(own) > 1 else "median"
-    text = f"{of}, {100 * worst:.1f} % largest, over {cells}{over}"
+    text = f"{of}, {100 * worst:.1f} % maximum, in {cells}{over}"
     names = [called(each.table) for each in own]
     short = [name.removeprefix("table ") for name in names]
     tables = listed(names) if len(own) == 1 else f"tables {listed(short)}"

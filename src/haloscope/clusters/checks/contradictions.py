@@ -72,19 +72,20 @@ def _shares(node: Node) -> Found:
         yield "node.threads_per_core", f"{threads:,} hardware threads is out of range", remedy
     if node.cores % node.sockets:
         what = f"{node.cores} cores cannot be divided among {node.sockets} sockets"
-        yield "node.cores", what, "give the cores of all sockets together"
+        yield "node.cores", what, "give the total number of cores on all sockets"
         return  # the sockets' values are unknown
     for index, cache in enumerate(node.caches):
         if (own := node.cores // node.sockets) % cache.shared_by:
             key = dotted(("node", "caches", index, "shared_by"))
-            what = f"caches shared by {cache.shared_by} cores do not divide a socket with {own}"
+            what = f"the {own} cores of a socket cannot be divided into groups of {cache.shared_by}"
             yield key, what, "give the number of cores of a socket that share one cache"
 
 
 def _gains(node: Node) -> Found:
     gain = node.smt_gain
     if gain and not LEAST_GAIN <= gain.value <= node.threads_per_core:
-        what = f"{gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
+        threads = count(node.threads_per_core, "hardware thread")
+        what = f"{gain.value:g} is out of range for {threads} per core"
         remedy = "give the throughput of a core with all its threads, relative to one thread"
         yield "node.smt_gain", what, remedy
     for key, one in (("sharpness", node.sharpness), ("knee", node.knee)):
@@ -114,7 +115,7 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
     points = sorted(enumerate(memory), key=lambda point: point[1].cores)
     for index, one in points:
         if one.cores > cores:
-            what = f"{one.cores} cores, but a {place[-2]} has only {cores}"
+            what = f"{one.cores} exceeds the number of cores of a {place[-2]}, {cores}"
             yield dotted((*place, index, "cores")), what, f"give at most {cores}"
     most = points[0][1]
     for (_, few), (index, many) in pairwise(points):
@@ -125,12 +126,13 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
             remedy = "give one bandwidth per number of cores"
             yield f"{key}.cores", f"{many.cores} is given twice", remedy
         elif more < FALL * (peak := most.bandwidth_bytes_per_s.value):
-            what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(peak)} to {most.cores}"
+            what = f"{rate(more)} for {count(many.cores, 'core')} is much less than "
+            what += f"{rate(peak)} for {most.cores}"
             remedy = "give the combined bandwidth of these cores in bytes per second"
             yield f"{key}.bandwidth_bytes_per_s", what, remedy
         elif more / many.cores > MORE_MEMORY * less / few.cores:
-            what = f"{rate(more / many.cores)} to each of {count(many.cores, 'core')}, "
-            what += f"{rate(less / few.cores)} to each of {few.cores}"
+            what = f"{rate(more / many.cores)} per core with {count(many.cores, 'core')} exceeds "
+            what += f"{rate(less / few.cores)} per core with {few.cores}"
             remedy = (
                 "give the combined bandwidth of these cores in bytes per second; the "
                 "bandwidth per core cannot increase with their number"
@@ -154,8 +156,8 @@ def _socket(node: Node) -> Found:
     together = node.sockets * one.bandwidth_bytes_per_s.value
     ratio = together / whole.bandwidth_bytes_per_s.value
     if not FALL <= ratio <= 1 / FALL:
-        what = f"{rate(together)} of {count(node.sockets, 'socket')} together, "
-        what += f"{rate(whole.bandwidth_bytes_per_s.value)} of the node"
+        what = f"{count(node.sockets, 'socket')} together have {rate(together)}, but the node has "
+        what += rate(whole.bandwidth_bytes_per_s.value)
         remedy = "give the memory bandwidth of a socket with all its cores, in bytes per second"
         yield "node.socket.memory", what, remedy
 
@@ -171,7 +173,7 @@ def _socket_link(cluster: Cluster) -> Found:
         )
         yield f"{key}.bandwidth_bytes_per_s", f"{rate(fast)} is out of range", remedy
     if link.latency_s is None and between_sockets(cluster) is None:
-        remedy = f'add it, or messages with placement = "{OTHER_SOCKET}"'
+        remedy = f'add it, or add messages with placement = "{OTHER_SOCKET}"'
         yield f"{key}.latency_s", "missing", remedy
 
 
@@ -181,7 +183,7 @@ def _regions(node: Node) -> Found:
     for index, one in enumerate(node.regions):
         key = dotted(("node", "regions", index))
         if not 1 < one.threads <= most:
-            what = f"{one.threads}, but a node has {count(most, 'hardware thread')}"
+            what = f"{one.threads} is out of range for a node with {count(most, 'hardware thread')}"
             yield f"{key}.threads", what, f"give a number from 2 to {most}"
         elif threads[one.threads] > 1:
             remedy = "give one cost per number of threads"
@@ -195,7 +197,7 @@ def _regions(node: Node) -> Found:
 def _caches(node: Node) -> Found:
     levels = Counter(cache.level for cache in node.caches)
     if twice := [f"L{level}" for level, times in levels.items() if times > 1]:
-        yield "node.caches", f"{listed(twice)} more than once", "give each level once"
+        yield "node.caches", f"duplicate entries for {listed(twice)}", "give each level once"
     for index, cache in enumerate(node.caches):
         key, usable = dotted(("node", "caches", index)), cache.usable_bytes
         if usable and usable.value > cache.size_bytes:
@@ -207,7 +209,7 @@ def _caches(node: Node) -> Found:
             )
         alone, crowded = cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s
         if alone and crowded and crowded.value > MORE_CACHE * alone.value:
-            what = f"{rate(crowded.value)} per core of many exceeds {rate(alone.value)} of one core"
+            what = f"{rate(crowded.value)} per core exceeds {rate(alone.value)} of a single core"
             remedy = "give the bandwidth per core while all cores of the socket work"
             yield f"{key}.crowded_bytes_per_s", what, remedy
     for low, high in pairwise(sorted(node.caches, key=lambda cache: cache.level)):
@@ -225,10 +227,10 @@ def _caches(node: Node) -> Found:
             what = f"L{low.level} is slower than L{high.level}: {rates[0]} and {rates[1]}"
             yield "node.caches", what, "give the bandwidth of one core in bytes per second"
     if node.memory_bytes < (most := max((c.size_bytes for c in node.caches), default=0)):
-        what = f"{size(node.memory_bytes)} is less than a cache, {size(most)}"
+        what = f"{size(node.memory_bytes)} is less than the size of a cache, {size(most)}"
         yield "node.memory_bytes", what, "give the memory per node in bytes"
     elif node.memory_bytes < LEAST_MEMORY * node.cores:
-        what = f"{size(node.memory_bytes)} for {count(node.cores, 'core')}"
+        what = f"{size(node.memory_bytes)} is too little for {count(node.cores, 'core')}"
         yield "node.memory_bytes", what, "give the memory per node in bytes"
 
 
@@ -278,7 +280,7 @@ def _network(network: Network, nodes: int) -> Found:
         what = f"a {' x '.join(map(str, sizes))} {kind} has room for {network.places:,} nodes, "
         what += f"but the cluster has {nodes:,}"
         more = "more children" if tree else "larger dimensions"
-        yield f"network.{key}", what, f"give {more}, or at most nodes = {network.places}"
+        yield f"network.{key}", what, f"give {more}, or set nodes to at most {network.places}"
 
 
 def _links(network: Network) -> Found:
@@ -296,16 +298,17 @@ def _links(network: Network) -> Found:
     down = [MOST_CARDS, *(level.children * level.links for level in network.levels)]
     for number, (more, most) in enumerate(zip(up, down, strict=False)):
         if more > most:
-            of = f"a switch with {most:,} down" if number else "a node"
-            remedy = f"give parents x links of at most {most:,}: the switches of this level that "
-            remedy += "each child is linked to, and the links to each. Links up from this level "
-            remedy += "belong to the next level"
-            yield dotted(("network", "levels", number)), f"has {more:,} links up from {of}", remedy
+            what = f"a switch has {most:,} links down, but {more:,} up"
+            what = what if number else f"{more:,} links per node is out of range"
+            remedy = f"reduce parents x links to at most {most:,}: 'parents' is the number of "
+            remedy += "switches of this level that each child is linked to, and 'links' is the "
+            remedy += "number of links to each of them"
+            yield dotted(("network", "levels", number)), what, remedy
     for number, level in enumerate(network.levels):
         if level.left is not None and not LEAST_LEFT <= level.left.value <= 1:
             remedy = f"give the fraction not used by other jobs, at least {LEAST_LEFT:g}"
             key = dotted(("network", "levels", number, "left"))
-            yield key, f"{level.left.value:g} of a link", remedy
+            yield key, f"{level.left.value:g} is out of range", remedy
         needed = down[number + 1] + (up[number + 1] if number + 1 < len(up) else 0)
         if level.ports is not None and needed > level.ports:
             what = f"{level.ports:,} ports are fewer than the {needed:,} links up and down"
@@ -332,6 +335,6 @@ def _others(cluster: Cluster) -> Found:
             remedy = "remove one of them: both describe the load by other jobs"
             yield (
                 dotted(("network", "levels", number, "left")),
-                "given together with [others]",
+                "cannot be combined with [others]",
                 remedy,
             )

@@ -48,11 +48,11 @@ def _node(cluster: Cluster) -> Iterator[Doubt]:
     if node.clock_ghz and node.core_flops_per_s:
         most = FLOPS_A_CYCLE * node.clock_ghz.value * 1e9
         if (own := node.core_flops_per_s.value) > most:
-            what = f"{flops(own)} of one core, more than {FLOPS_A_CYCLE:g} per cycle"
+            what = f"{flops(own)} exceeds {FLOPS_A_CYCLE:g} operations per cycle"
             yield Doubt("node.core_flops_per_s", what)
     for index, one in enumerate(node.memory):
         if (each := one.bandwidth_bytes_per_s.value / one.cores) > BYTES_A_CORE_S:
-            what = f"{rate(each)} for each of {count(one.cores, 'core')}"
+            what = f"{rate(each)} per core with {count(one.cores, 'core')} is unusually high"
             yield Doubt(f"node.memory[{index}].bandwidth_bytes_per_s", what)
     alone = min((one for one in node.memory), key=lambda one: one.cores, default=None)
     for index, cache in enumerate(node.caches):
@@ -102,11 +102,12 @@ def _links(cluster: Cluster) -> Iterator[Doubt]:
         return
     least, most = LATENCIES_S
     if not least <= 2 * network.link_latency_s.value <= most:
-        what = f"two links take {seconds(2 * network.link_latency_s.value)}: known networks take "
-        yield Doubt("network.link_latency_s", f"{what}{seconds(least)} to {seconds(most)}")
+        what = f"two links take {seconds(2 * network.link_latency_s.value)}, but "
+        what += f"{seconds(least)} to {seconds(most)} in known networks"
+        yield Doubt("network.link_latency_s", what)
     link = network.link_bandwidth_bytes_per_s.value
     if link > LINK_BYTES_S:
-        what = f"{rate(link)}: the fastest links have {rate(LINK_BYTES_S)} (is it in bits?)"
+        what = f"{rate(link)} exceeds the fastest links, {rate(LINK_BYTES_S)} (bits per second?)"
         yield Doubt("network.link_bandwidth_bytes_per_s", what)
     if between is None:
         return

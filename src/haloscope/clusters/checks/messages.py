@@ -50,7 +50,7 @@ def _small_messages(mpi: Mpi, node: Node) -> Found:
     yield from outside("mpi.rendezvous_latencies", trips, 1, MOST_LATENCIES, remedy)
     largest = max((cache.size_bytes for cache in node.caches), default=0)
     if held and largest and held.value > largest:
-        what = f"{size(held.value)} exceeds the largest cache, {size(largest)}"
+        what = f"{size(held.value)} exceeds the size of the largest cache, {size(largest)}"
         remedy = "give the size of the largest message that stays in caches, in bytes"
         yield "mpi.cached_bytes", what, remedy
 
@@ -64,7 +64,8 @@ def _overheads(cluster: Cluster, mpi: Mpi) -> Found:
     least = min(one.value for one in (within.latency_s, *pieces))
     if (busy := sum(one.value for one in both)) > MORE_LATENCY * least:
         key = "send_overhead_s" if mpi.send_overhead_s else "receive_overhead_s"
-        what = f"{seconds(busy)} at both ends exceeds a message within a node, {seconds(least)}"
+        what = f"{seconds(busy)} at both ends exceeds the latency of a message within a node, "
+        what += seconds(least)
         yield f"mpi.{key}", what, "give the part of the latency that occupies the core at each end"
 
 
@@ -95,15 +96,15 @@ def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> Found
         for number, piece in enumerate(one.protocols):
             key = dotted((*place, index, "protocols", number))
             if piece.first_bytes > piece.last_bytes:
-                what = f"{piece.last_bytes} is below first_bytes = {piece.first_bytes}"
+                what = f"{piece.last_bytes} is less than first_bytes = {piece.first_bytes}"
                 yield f"{key}.last_bytes", what, "give the largest size of the piece"
             elif piece.first_bytes <= ended:
                 what = f"{piece.first_bytes} overlaps the previous piece, which ends at {ended}"
                 remedy = "give pieces in order of size, without overlaps"
                 yield f"{key}.first_bytes", what, remedy
             elif piece.latency_s is None and piece.bandwidth_bytes_per_s is None:
-                remedy = "give 'latency_s', 'bandwidth_bytes_per_s', or both"
-                yield key, "determines no message time", remedy
+                remedy = "give one of them, or both"
+                yield key, "has neither 'latency_s' nor 'bandwidth_bytes_per_s'", remedy
             ended = max(ended, piece.last_bytes)
 
 

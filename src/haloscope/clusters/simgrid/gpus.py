@@ -173,7 +173,7 @@ def contradictions(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
         return
     if gpu.number % sockets:
         what = f"{gpu.number} GPUs cannot be divided among {sockets} sockets"
-        yield "node.gpu.number", what, "give the GPUs of all sockets together"
+        yield "node.gpu.number", what, "give the total number of GPUs on all sockets"
     needed = {"same-gpu": True, "same-socket": gpu.number > sockets, "other-socket": sockets > 1}
     needed["other-node"] = cluster.nodes > 1
     counted: Counter[str] = Counter(one.placement for one in gpu.messages)

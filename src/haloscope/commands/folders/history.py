@@ -104,7 +104,7 @@ def _chosen(every: Sequence[Series], case: str | None, machine: str | None) -> l
     kernels = sorted({str(one.settings["kernel"]) for one in own})
     found = [one for one in own if case == one.settings["kernel"] or one.case.startswith(case)]
     if not found:
-        remedy = f"{nearest(case, kernels)}; or give the first digits of a case id"
+        remedy = f"{nearest(case, kernels)}; alternatively, give the first digits of a case id"
         raise UserError(Problem(f"--of {case}", "no results for this case", remedy))
     return found
 

@@ -65,7 +65,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     build.add_argument(
         "--device",
         action="store_true",
-        help="with --kernels: also build their variants that use device memory",
+        help="also build the variants of these kernels that use device memory (with --kernels)",
     )
     actions.choices["add"].epilog = (
         "By default, the version that haloscope was tested with is installed, and its hash is "

@@ -74,7 +74,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--allocations",
         metavar="N",
         type=int,
-        help="on a site: run all launches of every case in each of N jobs",
+        help="run all launches of every case in each of N jobs on a site",
     )
     add(
         "--resume",
@@ -84,7 +84,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add(
         "--accept-change",
         action="store_true",
-        help="with --resume: continue even if the MPI library, the code, or the host has changed; "
+        help="continue even if the MPI library, the code, or the host has changed (with --resume); "
         "affected records are flagged",
     )
     add(
@@ -113,14 +113,14 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="random seed for the launch order (default: drawn at random and recorded)",
     )
     add("--via", metavar="SITE", help="simulate in batch jobs on a site, one case per core")
-    add("--nodes", metavar="N", type=int, help="with --via: nodes per job (default: 1)")
-    add("--detach", action="store_true", help="on a site: submit the jobs and return")
+    add("--nodes", metavar="N", type=int, help="nodes per job with --via (default: 1)")
+    add("--detach", action="store_true", help="submit the jobs to a site and return")
     add(
         "--script-only",
         action="store_true",
-        help="on a site: write the job scripts without submitting them",
+        help="write the job scripts for a site without submitting them",
     )
-    add("--minutes", metavar="N", type=int, help="on a site: time limit per job")
+    add("--minutes", metavar="N", type=int, help="time limit per job on a site")
     add("--no-report", action="store_true", help="print the summary, but write no report")
 
 
@@ -290,7 +290,7 @@ def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem
             remedy = "add --on SITE, or --via SITE for simulated cases"
             if option == "allocations":
                 remedy = "add --on SITE, or use --launches N without a batch system"
-            yield Problem(where, f"requires a batch system, and {place} has none", remedy)
+            yield Problem(where, f"requires a batch system, which {place} does not have", remedy)
 
 
 def _show(campaign: Campaign, out: Console) -> None:

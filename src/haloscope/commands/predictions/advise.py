@@ -83,7 +83,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--nodes",
         metavar="N",
         type=int,
-        help="with --profile: number of nodes (default: the fewest possible)",
+        help="number of nodes with --profile (default: the fewest possible)",
     )
     add(
         "--on",
@@ -103,8 +103,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         type=_minutes,
         help="start no further candidate after this time, e.g. 90s, 10m, or 1h (default unit: "
-        "minutes); "
-        "on a site: time limit of the job",
+        "minutes); on a site, this is also the time limit of the job",
     )
     placeoptions.add_programs_to(parser)
     add("--out", metavar="DIR", type=Path, help="folder (default: results/advise-KERNEL-DATE-TIME)")

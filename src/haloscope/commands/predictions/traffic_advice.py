@@ -74,7 +74,8 @@ def _nodes(found: CountedBytes, cluster: Cluster, asked: int | None) -> int:
     if not fewest <= number <= most:
         what = f"{count(found.ranks, 'rank')} do not fit"
         if fewest > most:
-            remedy = f"{cluster.name} has {count(cluster.nodes * cluster.node.cores, 'core')}"
+            cores = count(cluster.nodes * cluster.node.cores, "core")
+            remedy = f"use a larger cluster ({cluster.name} has {cores})"
         else:
             remedy = f"give a number from {fewest} to {most}"
         raise UserError(Problem(f"{count(number, 'node')} of {cluster.name}", what, remedy))

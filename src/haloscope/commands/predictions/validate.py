@@ -113,19 +113,19 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         dest="folders",
         action="append",
         default=[],
-        help="with local: use the measurements in this folder; with a paper: also score its "
-        "statements on the cases in this folder (repeatable)",
+        help="folder of measurements to use with local, or folder of cases on which the paper's "
+        "statements are also scored (repeatable)",
     )
     add(
         "--disturbed",
         action="store_true",
-        help="with local: accept a calibration that was disturbed by other processes",
+        help="accept a calibration that was disturbed by other processes (with local)",
     )
     add("--out", metavar="DIR", help="write a report to DIR")
     add(
         "--write-bands",
         action="store_true",
-        help="in a checkout: write papers/PAPER/predicted.csv, the basis of errors in reports",
+        help="write papers/PAPER/predicted.csv, the basis of errors in reports (in a checkout)",
     )
     add(
         "--sensitivity",
@@ -149,7 +149,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--spread",
         metavar="SHARE",
         type=float,
-        help="with --replicates: relative standard deviation of node speeds (default: from the "
+        help="relative standard deviation of node speeds with --replicates (default: from the "
         "cluster file)",
     )
 

@@ -19,8 +19,8 @@ from haloscope.topics.common.table import Cell, Column, Table, label, missing, p
 
 MEANING = (
     "error: predicted / known - 1; negative means too fast. missing: known - predicted, "
-    "per iteration or message, median. Cells that set numbers of the cluster file are not "
-    "included."
+    "per iteration or message, median. Cells that were used to set values in the "
+    "cluster file are not included."
 )
 
 

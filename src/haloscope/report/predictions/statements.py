@@ -83,7 +83,7 @@ def simulated(scored: Sequence[Scored]) -> list[Table]:
             for side, values in numbers.items()
         ),
         notes=(
-            "circular: its cells, or its number, set numbers of the cluster file.",
+            "circular: its cells or its number were used to set values in the cluster file.",
             *_undecided(scored),
         ),
         stub=1,

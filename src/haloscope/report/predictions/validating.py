@@ -47,8 +47,8 @@ def of_paper(
     figures = [f for reading, own in pairs.items() for f in _figures(own, "published", reading)]
     method = (
         "Error: predicted / published - 1.",
-        "Cells that set numbers of the cluster file show the quality of the fit; all "
-        "others show the quality of the prediction.",
+        "Cells that were used to set values in the cluster file show the quality of the fit; "
+        "all others show the quality of the prediction.",
     )
     names = sorted({name for own in clusters.values() for name in own})
     return _document(
@@ -136,7 +136,7 @@ def _of_tables(
 
 def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:
     own = [cell for cell in cells if cell.fitted]
-    yield from _by_reading("Error of cells that set numbers of the cluster file", own)
+    yield from _by_reading("Error of cells that were used to set values in the cluster file", own)
 
 
 def _by_reading(question: str, cells: Sequence[PredictedCell]) -> Iterator[Finding]:

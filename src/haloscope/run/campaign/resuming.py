@@ -233,10 +233,11 @@ def _unfit_allocations(
         yield what, "for more launches, use --allocations N instead of --launches"
     elif allocations is not None and launches is not None:
         most = max((case.launches for case in plan.cases), default=0)
-        what = (
-            f"each allocation runs the {most} launches per case of its plan; --launches {launches}"
+        what = f"each allocation runs the planned {most} launches per case; --launches {launches}"
+        yield (
+            f"{what} has no effect on completed allocations",
+            "remove --launches, or start a new folder",
         )
-        yield f"{what} has no effect on completed ones", "remove --launches, or start a new folder"
     if allocations is None:
         return
     if plan.ends_early:

@@ -158,7 +158,7 @@ def check_binding(patient: Patient) -> CheckResult:
             " and ".join(map(cpu_list, sorted(each))) or "none"
             for each in (job.cpus_of_ranks(), seen)
         )
-        why = f"ranks should have run on processors {requested}; reported: {got}"
+        why = f"ranks were to run on processors {requested}, but reported {got}"
         return CheckResult("binding", "fail", why, by_hand)
     return CheckResult(
         "binding", "ok", f"ranks ran on the requested processors {listed(sorted(found))}"
@@ -180,6 +180,7 @@ def check_gpus(patient: Patient) -> CheckResult:
     try:
         compiler = gpu_compilers.find(device)
     except UserError as error:
+        what = f"{what}; no working compiler for {device.upper()}"
         return CheckResult("GPU", "note", what, error.problems[0].remedy)
     what = f"{what}; compiler {compiler}; run studies with --device {device}"
     return CheckResult("GPU", "ok", what)
@@ -213,7 +214,7 @@ def check_tuning(patient: Patient) -> CheckResult:
     found = tuning.given(os.environ, patient.toolchain)
     if not found:
         return CheckResult("MPI variables", "ok", "none set")
-    remedy = "unset any that are unintentional; they affect every run and are recorded with it"
+    remedy = "unset those that are not intended; they affect every run, and records list them"
     return CheckResult("MPI variables", "note", tuning.in_words({"given": found}), remedy)
 
 

@@ -20,9 +20,9 @@ def check_cores(patient: Patient) -> CheckResult:
     usable, allowed = len(machine.physical_cores(patient.root)), os.sched_getaffinity(0)
     what = f"{count(usable, 'core')} usable, {count(len(online), 'processor')} online"
     if forbidden := [cpu for cpu in online if cpu not in allowed]:
-        what += f", processors {cpu_list(forbidden)} excluded by affinity"
+        what += f"; affinity excludes processors {cpu_list(forbidden)}"
     if off := sorted({*machine.present_cpus(patient.root)} - {*online}):
-        what += f", processors {cpu_list(off)} offline"
+        what += f"; processors {cpu_list(off)} are offline"
     if usable == 1:
         remedy = (
             "running more than one rank requires --oversubscribe; times then include waiting for "

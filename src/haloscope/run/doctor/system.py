@@ -54,6 +54,7 @@ def check_stack(patient: Patient) -> CheckResult:
     limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
     what = _limit(limit)
     if limit != resource.RLIM_INFINITY and limit < 8 << 20:
+        what += "; large local arrays may exceed it"
         return CheckResult("stack limit", "warn", what, "ulimit -s 8192")
     return CheckResult("stack limit", "ok", what)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import cache_folder, cache_path, in_a_shell, opened
-from haloscope.quantities import count, size
+from haloscope.quantities import count, either, size
 from haloscope.run.prepare import matrix_archive, matrix_header, matrix_market
 from haloscope.study.case import Value
 
@@ -122,8 +122,8 @@ def _refuse_others(value: str) -> None:
     if is_matrix_market(value) or _MADE.search(value):
         return
     if path.is_file():
-        what = f"is a file, but its name does not end in any of {', '.join(ENDINGS)}"
-        raise UserError(Problem(value, what, "rename it if it is a Matrix Market file"))
+        what = f"unknown kind of file; names must end in {either(ENDINGS)}"
+        raise UserError(Problem(value, what, "if this is a Matrix Market file, rename it"))
     if path.suffix or os.sep in value:
         raise UserError(Problem(value, f"no such file in {Path.cwd()}", f"give {others}"))
 

@@ -220,7 +220,7 @@ def _sizes(text: MatrixText, layout: str, field: str, symmetry: str) -> Header:
         what = f"line {text.line} does not contain the sizes: {shown(line)}"
         text.refuse(what, f"expected the numbers of {names}")
     if max(len(number) for number in numbers) > MOST_DIGITS:
-        what = f"line {text.line}: sizes of more than {MOST_DIGITS} digits: {shown(line)}"
+        what = f"a size in line {text.line} has more than {MOST_DIGITS} digits: {shown(line)}"
         text.refuse(what, WHOLE)
     rows, columns = int(numbers[0]), int(numbers[1])
     if rows != columns or rows == 0:

@@ -367,7 +367,7 @@ def _why_it_failed(case: Case, ended: process.Ended) -> str:
     """Return why a simulation failed; callers print the case."""
     if "amount of mappings" in ended.output:
         limit = Path("/proc/sys/vm/max_map_count").read_text(encoding="ascii").strip()
-        what = f"more memory mappings than the system allows a process (vm.max_map_count = {limit})"
+        what = f"too many memory mappings: vm.max_map_count = {limit} is the limit per process"
         remedy = f"simulate fewer ranks, or run sysctl vm.max_map_count={4 * int(limit)}"
         return f"{what}; {remedy}"
     killed = ended.code == 128 + signal.SIGKILL  # the system does this when memory is exhausted

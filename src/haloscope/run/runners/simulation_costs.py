@@ -112,20 +112,20 @@ class SimulationForecast:
     @property
     def source(self) -> str:
         """Describe what it is based on."""
-        return count(self.earlier, "earlier simulation") if self.earlier else "model"
+        return count(self.earlier, "earlier simulation") if self.earlier else "a model"
 
     def refusal(self, timeout_s: float, memory_bytes: int) -> str | None:
         """Return why a case is not started, with the remedy; None if it may end in time."""
         if self.least_s > timeout_s:
-            what = f"needs at least {duration(self.least_s)}, and timeout_s = {timeout_s:g}"
+            what = f"needs at least {duration(self.least_s)}, but timeout_s = {timeout_s:g}"
             remedy = f"set timeout_s = {2 * self.time_s:.0f}, or simulate fewer ranks"
         elif self.least_bytes > memory_bytes:
-            what = f"needs at least {size(self.least_bytes)}, and this machine has "
-            what += f"{size(memory_bytes)} free"
+            what = f"needs at least {size(self.least_bytes)}, but this machine has "
+            what += f"only {size(memory_bytes)} free"
             remedy = "simulate fewer ranks, or use a machine with more memory"
         else:
             return None
-        return f"not begun: the simulation {what} (by {self.source}); {remedy}"
+        return f"not started: the simulation {what} (estimated by {self.source}); {remedy}"
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,9 @@ class Site:
         most = max((sends_in_a_row(case) for case in cases), default=0)
         if not self.sends_are_free or most < MANY_SENDS:
             return [*self.doubts]
-        what = f"mpi.send_overhead_s is missing: a rank sends {most:,} messages in a row at no cost"
+        what = (
+            f"mpi.send_overhead_s is missing, so a rank sends {most:,} messages in a row at no cost"
+        )
         return [*self.doubts, f"cluster file {self.name}: {what}"]
 
     @property

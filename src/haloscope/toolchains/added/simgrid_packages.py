@@ -92,7 +92,7 @@ def _checked(packages: list[Path]) -> list[Path]:
     if not packages:
         raise UserError(Problem("SimGrid's packages", "apt-get downloaded no packages", remedy))
     if base := [each.name for each in packages if each.name.startswith(_BASE)]:
-        what = f"they require other versions of base packages: {', '.join(base)}"
+        what = f"require other versions of base packages: {', '.join(base)}"
         raise UserError(Problem("SimGrid's packages", what, remedy))
     return packages
 

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host.scratch import Scratch
+from haloscope.quantities import count
 from haloscope.toolchains import fftw, libfabric
 from haloscope.toolchains.launching import Job, launchers, tuning
 from haloscope.toolchains.library import Toolchain
@@ -149,11 +150,11 @@ def problems(toolchain: Toolchain, job: Job) -> list[Problem]:
         what = f"{toolchain.version} has no transport '{job.transport}'"
         wrong.append(Problem("transport", what, nearest(job.transport, there)))
     if not wrong and (why := cannot(toolchain, job)):
-        wrong.append(Problem("layout", why, "use such a layout, or another MPI library"))
+        wrong.append(Problem("layout", why, "change the layout, or use another MPI library"))
     if not wrong and job.oversubscribed and not job.oversubscribe:
         what = (
-            f"{job.ranks_of_a_host} ranks x {job.layout.threads} threads, but "
-            f"only {len(job.processors)} processors"
+            f"{job.ranks_of_a_host} ranks x {job.layout.threads} threads require more than the "
+            f"{count(len(job.processors), 'available processor')}"
         )
         wrong.append(Problem("layout", what, "use fewer ranks or threads, or --oversubscribe"))
     return wrong

@@ -210,7 +210,8 @@ class Notebook:
             SIMULATED: self._simulated_note(),
             VERIFIED: "simulated with computation: the result was verified.",
             FITTED: (
-                "one node: published times of this kind may have set numbers of the cluster file."
+                "one node: published times of this kind may have been used to set values in the "
+                "cluster file."
             ),
             LAUNCHES_MISSING: "some launches of this case are not included; see below.",
         }
