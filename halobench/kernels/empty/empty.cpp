@@ -20,7 +20,7 @@ class Empty : public Instance {
 Kernel empty() {
   Kernel kernel;
   kernel.name = "empty";
-  kernel.summary = "No work, to measure the overhead of the harness";
+  kernel.summary = "Empty step, to measure the overhead of the harness";
   kernel.repetitions = "10";
   kernel.results = {{"step_s", Result::Type::real, "time per step", "s"}};
   kernel.batched = true;

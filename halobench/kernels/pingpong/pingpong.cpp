@@ -321,11 +321,11 @@ Kernel pingpong() {
   kernel.parameters = pingpong_parameters();
   const std::string streams = "null for streams";
   const std::string timeless = "null if simulated messages take no time";
-  kernel.results = {
-      {"latency_s", real, "one-way latency at the smallest size", "s", streams},
-      {"bandwidth_bytes_per_s", real, "highest value over all sizes, summed over pairs", "B/s",
-       timeless},
-      {"messages_per_s", real, "highest value over all sizes, summed over pairs", "1/s", timeless}};
+  kernel.results = {{"latency_s", real, "one-way latency at the smallest size", "s", streams},
+                    {"bandwidth_bytes_per_s", real,
+                     "highest total bandwidth of all pairs at any size", "B/s", timeless},
+                    {"messages_per_s", real, "highest total message rate of all pairs at any size",
+                     "1/s", timeless}};
   kernel.point_results = {
       {"latency_s", real, "one-way latency, median over repetitions", "s", streams},
       {"bandwidth_bytes_per_s", real, "total bandwidth of all pairs", "B/s", timeless},

@@ -113,7 +113,7 @@ Kernel ring() {
       {"messages_received", integer, "number of messages received per cycle, summed over ranks"},
       {"values",
        integers,
-       "final values received by rank 0: from the message sent left, and from the "
+       "last values that rank 0 receives, from the message sent left and from the "
        "message sent right",
        "",
        "",

