@@ -52,7 +52,7 @@ def test_simulated_reports_make_no_statement_about_launches() -> None:
     assert shows(text, "1 solve: 20 iterations were simulated.", ": 1581 (a paper, table 1).")
     assert shows(last, " 120 point-to-point messages ", " took 500 ms ")
     assert "240 per second" in last
-    assert shows(text, "computed and verified results: 1 of 2.")
+    assert shows(text, "verified in 1 of 2 cases.")
     for word in ("Mann-Whitney", "may use, which", "bootstrap", "Every timed configuration"):
         assert word not in " ".join(text)
     assert "Mann-Whitney" in " ".join(method_of([poisson(64)]))
@@ -67,7 +67,7 @@ def test_verified_and_unverified_results_are_distinguished() -> None:
     raws = [simulated(64, verified=True), simulated(1024)]
     found = trust(cases(raws))
     assert found and found.verified == 1
-    assert any("verified results: 1 of 2." in line for line in method_of(raws))
+    assert any("verified in 1 of 2" in line for line in method_of(raws))
     (table,) = build("summary", raws)
     assert [row[2].marks for row in table.rows] == ["‡§", "‡"]
     assert noted(table, "§ ")
@@ -78,7 +78,7 @@ def test_verified_and_unverified_results_are_distinguished() -> None:
 def test_with_only_verified_results_unverified_ones_are_not_mentioned() -> None:
     raws = [simulated(64, verified=True), simulated(1024, verified=True)]
     found = trust(cases(raws))
-    assert shows(method_of(raws), "computed and verified results: 2 of 2.")
+    assert shows(method_of(raws), "verified in 2 of 2 cases.")
     assert found and found.verified == 2
 
 

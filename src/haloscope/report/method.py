@@ -130,14 +130,14 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     checked = sum(bool(_simulation(record)["verified"]) for record in records)
     rest = f"{'The other' if checked else 'All'} cases simulate time only."
     yield (
-        f"Cases with computed and verified results: {checked} of {len(records)}. "
+        f"Results were computed and verified in {checked} of {count(len(records), 'case')}. "
         f"{rest if checked < len(records) else ''}"
     ).rstrip()
     yield _replicates(cases)
     yield _others(records)
     yield from map(sentence, validity(cases))
     asked = _bindings(records)
-    yield f"Placement of ranks and threads that the node model assumes: {listed(asked)}."
+    yield f"Placement of ranks and threads in the node model: {listed(asked)}."
     yield _messages(records)
 
 

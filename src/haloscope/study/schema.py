@@ -233,8 +233,8 @@ class Study(_Model):
     )
     answer: Annotated[str, OneOf(lambda: [*kinds.FINDINGS])] | None = Field(
         None,
-        description="the name of the findings that answer the question, from the list at the end "
-        "of this page; findings about the first table if omitted",
+        description="the findings that answer the question, by a name from the list at the end of "
+        "this page; findings about the first table if omitted",
     )
     paper: Annotated[str, OneOf(papers)] | None = Field(
         None,

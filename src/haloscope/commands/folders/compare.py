@@ -17,7 +17,7 @@ from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.findings.finding import Finding
 from haloscope.history.index import last_before
-from haloscope.quantities import count, quantity
+from haloscope.quantities import quantity
 from haloscope.report import comparing, writing
 from haloscope.report.compared import Compared, compare_cases
 from haloscope.report.document import Document
@@ -136,10 +136,9 @@ def execute(arguments: argparse.Namespace) -> int:
 def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
     if len(named) != 2 - with_last:
         number = "one folder" if with_last else "two folders"
-        remedy = f"give {number}{'' if with_last else ', or one and --with-last'}"
-        raise UserError(
-            Problem("haloscope compare", f"{count(len(named), 'folder')} given", remedy)
-        )
+        what = f"expected {number}, got {len(named)}"
+        remedy = "give one folder" if with_last else "give two folders, or one and --with-last"
+        raise UserError(Problem("haloscope compare", what, remedy))
     return (last_before(named[0]), named[0]) if with_last else (named[0], named[1])
 
 

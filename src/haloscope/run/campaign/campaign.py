@@ -176,7 +176,7 @@ class Campaign:
             for before, after in zip(self.plan.cases, cases, strict=True)
             if after.absent and not before.absent and self.source is None
         }
-        remedy = "repair it (haloscope doctor), then resume again; the folder is unchanged"
+        remedy = "find the cause (haloscope doctor), then resume again; the folder is unchanged"
         if problems := [
             Problem(f"{name}, transport {transport}", f"no longer works: {why}", remedy)
             for (name, transport), why in lost.items()

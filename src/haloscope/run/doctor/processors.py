@@ -85,7 +85,7 @@ def check_governor(patient: Patient) -> CheckResult:
     return CheckResult(
         "frequency governor",
         "warn",
-        f"{governor}; the clock frequency varies with the load",
+        f"{governor.replace(', ', ' and ')}; the clock frequency varies with the load",
         remedy,
     )
 
