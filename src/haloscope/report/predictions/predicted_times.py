@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 
 from haloscope.analysis.validation.predictions import Errors, KeptError, PredictedTime
+from haloscope.errors import Problem, UserError
+from haloscope.paths import in_a_shell
 from haloscope.quantities import SECONDS, seconds
 from haloscope.report.predictions.predicted import exact
 from haloscope.report.predictions.prediction_errors import ERROR_COLUMNS, error_cells, share_cell
@@ -101,10 +104,23 @@ def every_time(predictions: Sequence[PredictedTime]) -> Table:
 
 
 def kept_errors(folder: Path) -> tuple[KeptError, ...]:
-    """Return the errors of the predictions in a result folder; () without any."""
+    """Return the errors of the predictions in a result folder; () without any.
+
+    Raise UserError for a file that validate local did not write.
+    """
     path = folder / KEPT
     if not path.is_file():
         return ()
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    return tuple(KeptError(row["kernel"], row["what"], float(row["error"])) for row in rows)
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            return tuple(map(_kept, csv.DictReader(lines)))
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
+        remedy = f"write it again: haloscope validate local --from {in_a_shell(folder)}"
+        raise UserError(Problem(str(path), "not a table of predicted times", remedy)) from error
+
+
+def _kept(row: Mapping[str, str]) -> KeptError:
+    kept = KeptError(row["kernel"], row["what"], float(row["error"]))
+    if not (isfinite(kept.error) and f"{kept.kernel}{kept.what}".isprintable()):
+        raise ValueError
+    return kept
