@@ -11,10 +11,11 @@ from made import panels
 
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.counted_bytes import Load
-from haloscope.advice.judging import Advice, Goal, Option, advice
+from haloscope.advice.judging import Advice, Goal, Option, Sureness, advice
 from haloscope.analysis.validation.bands import Subject
 from haloscope.commands.predictions import advice_page
 from haloscope.commands.predictions.advice_page import AdviceFacts
+from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
@@ -115,3 +116,11 @@ def test_the_table_shows_the_effect_of_a_mapping_on_counted_traffic() -> None:
     names = [[column.key for column in table.columns] for table in tables]
     assert names[1] == [*names[0], "between_nodes", "byte_hops", "busiest_link"]
     assert [cell.value for cell in tables[1].rows[0][-3:]] == [2048, 4096, 1024.0]
+
+
+def test_a_gain_beyond_the_error_of_other_programs_is_faster_but_not_validated() -> None:
+    unsure = replace(result(), verdict=Sureness.NOT_VALIDATED)
+    answers = [advice_page.document(one, FACTS).answer for one in (result(), unsure)]
+
+    assert [one and one.parts[0].verdict for one in answers] == [Verdict.FASTER] * 2
+    assert [one and one.caveats for one in answers] == [(), (Caveat.NOT_VALIDATED,)]

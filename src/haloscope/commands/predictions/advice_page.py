@@ -10,6 +10,7 @@ from pathlib import Path
 from haloscope.advice import requests
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Advice, Goal, Option, Sureness
+from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.quantities import SECONDS, count, node_time, number, quantity, size
 from haloscope.report import writing
@@ -24,7 +25,6 @@ from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label,
 _VERDICTS = {
     Sureness.NO_DIFFERENCE: Verdict.NO_DIFFERENCE,
     Sureness.POSSIBLE: Verdict.UNDECIDED,
-    Sureness.NOT_VALIDATED: Verdict.UNDECIDED,
 }
 
 
@@ -120,7 +120,8 @@ def _findings(result: Advice) -> list[Finding]:
     named = " (the default)" if advised is usual else ""
     question = f"Request {advised.candidate}{named}"
     shape = FindingShape.TREND if by_time else FindingShape.VALUE
-    found = [Finding(question, shape, (claim,), metric, "advice")]
+    unsure = (Caveat.NOT_VALIDATED,) if result.verdict is Sureness.NOT_VALIDATED else ()
+    found = [Finding(question, shape, (claim,), metric, "advice", caveats=unsure)]
     parts = tuple(
         Claim({"name": str(one.candidate)}, estimate=one.time, node_s=one.node_seconds)
         for one in result.front

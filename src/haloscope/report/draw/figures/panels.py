@@ -295,7 +295,7 @@ def _sign(style: int) -> int:
 
 
 BAND = "simulation error"
-_BEYOND = f"{BAND} exceeds this axis"
+_BEYOND = "error exceeds axis"
 _SHADE: Any = {"alpha": 0.16, "linewidth": 0}
 _WIDE = 7.0
 _BELOW = 1.5
