@@ -51,7 +51,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     name = submission.of_folder(Path("R")).name
     fake = {
         "squeue": 'case "$*" in *%k*) echo "900|(null)";; *%j*) echo "900|own work";'
-        f' echo "901|{name}";; *) for j in 900 901; do echo "$j|RUNNING|N/A|n1|None"; done;; esac',
+        f' echo "901|{name}";; *) for j in 900 901; do echo "$j|RUNNING|n1|None"; done;; esac',
         "scancel": 'echo "$*" >> cancelled',
         "scontrol": "exit 1",
         "sacct": "exit 1",

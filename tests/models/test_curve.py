@@ -26,7 +26,6 @@ def test_a_hockney_curve_has_its_half_size_and_no_hump() -> None:
     assert read.asymptotic_bytes_per_s.value == pytest.approx(1e10, rel=0.001)
     assert read.peak_bytes.value == 2**28
     assert read.hump is None
-    assert read.settled
     assert read.warnings == ()
 
 
@@ -55,7 +54,7 @@ def test_the_published_humps_are_found(
 def test_curves_between_nodes_have_no_hump(name: str) -> None:
     read = curve.describe(orfeo(name), NONE)
     assert read.hump is None
-    assert read.settled
+    assert not any("settled" in one for one in read.warnings)
 
 
 def test_the_asymptote_between_nodes_matches_the_report() -> None:
@@ -98,7 +97,6 @@ def test_noise_alone_produces_no_hump() -> None:
 def test_a_rising_curve_has_not_converged() -> None:
     sizes = SIZES[:15]
     read = curve.describe(sweep(list(sizes), list(1e-6 + sizes / 1e10)), NONE)
-    assert not read.settled
     assert "has not settled" in read.warnings[0]
     assert "1 KiB to 8 KiB" in read.warnings[0]
 

@@ -129,7 +129,7 @@ def test_a_command_that_does_not_respond_times_out(
 )
 def test_a_forgotten_job_is_over(own_path: Path, accounting: str) -> None:
     """The controller has forgotten the job, and accounting is off or has no entry of it."""
-    program(own_path, "echo '8|RUNNING|N/A|n1|None'")
+    program(own_path, "echo '8|RUNNING|n1|None'")
     program(own_path, "echo 'slurm_load_jobs error: Invalid job id' >&2; exit 1", "scontrol")
     program(own_path, accounting, "sacct")
 

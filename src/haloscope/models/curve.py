@@ -45,7 +45,7 @@ class BandwidthCurve:
     """A described curve.
 
     peak_bytes_per_s, peak_bytes: the highest measured bandwidth and its size.
-    asymptotic_bytes_per_s: harmonic mean of the bandwidths of the largest sizes. settled: False if
+    asymptotic_bytes_per_s: harmonic mean of the bandwidths of the largest sizes; a warning tells if
     these differ by more than 10 %, so that there is no asymptote yet. half_bandwidth_bytes: n_1/2;
     None if the smallest size already exceeds it. hump: None without one. valid: first and last size
     used.
@@ -56,7 +56,6 @@ class BandwidthCurve:
     asymptotic_bytes_per_s: Estimate
     half_bandwidth_bytes: Estimate | None
     hump: Hump | None
-    settled: bool
     valid: tuple[float, float]
     warnings: tuple[str, ...]
 
@@ -105,7 +104,6 @@ def describe(data: Sweep, intervals: Intervals | None = None) -> BandwidthCurve:
         asymptote,
         None if np.isnan(half.value) else half,
         Hump(ratio, fall) if at_least > 1.0 + HUMP else None,
-        spread <= SETTLED,
         (float(data.x[0]), float(data.x[-1])),
         tuple(_sense(data, spread, half.value)),
     )

@@ -82,12 +82,6 @@ class Hockney:
             ),
         )
 
-    @property
-    def half_bandwidth_bytes(self) -> float | None:
-        """n_1/2 = alpha B, the size that reaches half of B; None if either is not positive."""
-        alpha, bandwidth = self.alpha_s.value, self.bandwidth_bytes_per_s.value
-        return alpha * bandwidth if alpha >= 0 and bandwidth > 0 else None
-
     def predict(self, x: npt.ArrayLike) -> Array:
         """Return the seconds for messages of x bytes, in the shape of x."""
         sizes = np.asarray(x, dtype=np.float64)

@@ -286,13 +286,12 @@ _SPEEDUP_STEP = 1e-4
 class ExactTime:
     """A cell's time, and the width of the range of times with the same print, in seconds.
 
-    row: all keys of the cell, by column. source: the table of speedups that determines it.
+    row: all keys of the cell, by column.
     """
 
     row: Mapping[str, PublishedValue]
     time_s: float
     step_s: float
-    source: str
 
 
 def exact_times(table: PaperTable) -> dict[tuple[PublishedValue, ...], ExactTime]:
@@ -312,7 +311,7 @@ def exact_times(table: PaperTable) -> dict[tuple[PublishedValue, ...], ExactTime
             time, step = first[0] / speedup, first[1] / speedup
             step += time * _SPEEDUP_STEP / speedup
             keys = tuple(row[key] for key in table.keys)
-            found.setdefault(keys, ExactTime(row, time, step, name))
+            found.setdefault(keys, ExactTime(row, time, step))
     return found
 
 

@@ -56,7 +56,7 @@ class Queue(Slurm):
         jobs = self.environment.items()
         if words[-1] == "--format=%i|%j":
             return "".join(f"{job}|{state.split()[1]}\n" for job, state in jobs)
-        return "".join(f"{job}|{state.split()[0]}|N/A|n1|None\n" for job, state in jobs)
+        return "".join(f"{job}|{state.split()[0]}|n1|None\n" for job, state in jobs)
 
 
 def of(

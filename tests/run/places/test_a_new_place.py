@@ -23,7 +23,7 @@ from haloscope.records.log import read
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.campaign import campaign
 from haloscope.run.doctor import CheckResult
-from haloscope.run.places import places
+from haloscope.run.places import Place, places
 from haloscope.run.prepare import probing, workbench
 from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
 from haloscope.run.progress import Teller
@@ -72,7 +72,7 @@ class FarRunner:
 
 
 @dataclass(frozen=True)
-class FarAway:
+class FarAway(Place):
     """Eight nodes of four cores somewhere else."""
 
     name: str = "far"
@@ -83,26 +83,13 @@ class FarAway:
         return ["far"]
 
     @classmethod
-    def has(cls, name: str) -> bool:
-        return name == "far"
-
-    @classmethod
     def named(cls, name: str, keep: Path | None) -> Self:
         return cls()
 
-    jobs_at: ClassVar = None
-    at_once: ClassVar = 1
-
-    def on_this_machine(self) -> Self:
-        return self
-
-    def with_folder(self, folder: Path) -> Self:
-        return self
-
-    def workbench(self, requested: Requested, tell: Teller) -> Workbench:
+    def workbench(self, asked: Requested, tell: Teller) -> Workbench:
         return Workbench({"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}, ("fake",), ())
 
-    def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
+    def preview(self, asked: Requested) -> tuple[Workbench, tuple[str, ...]]:
         return Workbench({"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}, ("fake",), ()), ()
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:

@@ -15,12 +15,11 @@ from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError
 from haloscope.host import gpus, machine
 from haloscope.quantities import count
-from haloscope.run.places import Runner
+from haloscope.run.places import Place, Runner
 from haloscope.run.places.here import transports_of
 from haloscope.run.places.hold import holds
 from haloscope.run.prepare import probing, starting, workbench
-from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
-from haloscope.run.progress import Teller
+from haloscope.run.prepare.workbench import Requested, Seen, Workbench
 from haloscope.run.runners.local import LocalRunner, Nodes
 from haloscope.sites import file as site_file
 from haloscope.sites.jobs import Batch
@@ -36,7 +35,7 @@ from haloscope.toolchains.launching.launch import cannot
 
 
 @dataclass(frozen=True)
-class BatchPlace:
+class BatchPlace(Place):
     """A site from the site files. folder: visible on all nodes, for files of ranks."""
 
     name: str
@@ -49,11 +48,6 @@ class BatchPlace:
     def names(cls) -> list[str]:
         """Return the names of the available site files."""
         return [*site_file.ready()]
-
-    @classmethod
-    def has(cls, name: str) -> bool:
-        """Return whether this is the name of a site file."""
-        return name in cls.names()
 
     @classmethod
     def named(cls, name: str, keep: Path | None = None) -> Self:
@@ -69,31 +63,14 @@ class BatchPlace:
         """Return this site."""
         return self
 
-    @property
-    def at_once(self) -> int:
-        """Return one: launches of a job run one after the other."""
-        return 1
-
-    def on_this_machine(self) -> Self:
-        """Return this site; nothing of it runs on this machine."""
-        return self
-
     def with_folder(self, folder: Path) -> Self:
         """Return this site with a folder that its nodes see."""
         return replace(self, folder=folder)
 
-    def workbench(self, requested: Requested, tell: Teller) -> Workbench:
-        """Return the libraries and their builds, in folders that the nodes see."""
-        return workbench.workbench(self._named(requested), tell)
-
-    def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
-        """Return the available libraries."""
-        return workbench.preview(self._named(requested))
-
-    def _named(self, requested: Requested) -> Requested:
-        """Replace missing names by the site's own toolchain."""
+    def requested(self, asked: Requested) -> Requested:
+        """Return requests with the toolchain of the site file where none is named."""
         usual = [self.described.toolchain] if self.described.toolchain else None
-        return {where: names or usual for where, names in requested.items()}
+        return {where: names or usual for where, names in asked.items()}
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         """Return the nodes of the partition for jobs. Possible placements are known
@@ -160,10 +137,6 @@ class BatchPlace:
             remedy = "use haloscope run, which submits the jobs"
             raise UserError(Problem(f"--on {self.name}", what, remedy))
         return found
-
-    def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
-        """Return the programs that exchange messages, and those that use a GPU."""
-        return probing.programs(cases, bench)
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """Launch each probe on the job's first node, or between its first two; mark unsupported

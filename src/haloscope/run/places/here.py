@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from haloscope.clusters import names
 from haloscope.host import gpus, machine
-from haloscope.run.places import Runner
+from haloscope.run.places import Place, Runner
 from haloscope.run.prepare import probing, workbench
-from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
-from haloscope.run.progress import Teller
+from haloscope.run.prepare.workbench import Seen, Workbench
 from haloscope.run.runners.local import LocalRunner
 from haloscope.study.case import Case
 from haloscope.study.checks.capacity import HERE, Site
@@ -28,7 +27,7 @@ LOCAL = "local"
 
 
 @dataclass(frozen=True)
-class Here:
+class Here(Place):
     """This machine. since: processor time used when the command began."""
 
     name: str = LOCAL
@@ -41,40 +40,9 @@ class Here:
         return [LOCAL]
 
     @classmethod
-    def has(cls, name: str) -> bool:
-        """Return whether this is its name."""
-        return name == LOCAL
-
-    @classmethod
     def named(cls, name: str, keep: Path | None = None) -> Self:
         """Return this machine; nothing is simulated, so `keep` has no effect."""
         return cls()
-
-    @property
-    def jobs_at(self) -> None:
-        """Return None: nothing runs in jobs."""
-        return None
-
-    @property
-    def at_once(self) -> int:
-        """Return one: launches run one after the other."""
-        return 1
-
-    def on_this_machine(self) -> Self:
-        """Return this machine."""
-        return self
-
-    def with_folder(self, folder: Path) -> Self:
-        """Return this machine; its ranks use its temporary folder."""
-        return self
-
-    def workbench(self, requested: Requested, tell: Teller) -> Workbench:
-        """Return every requested toolchain."""
-        return workbench.workbench(requested, tell)
-
-    def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
-        """Return the available libraries."""
-        return workbench.preview(requested)
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         """Return this machine's processors and memory."""
@@ -101,10 +69,6 @@ class Here:
             "cluster": model.name if model else None,
             "platform": _state(model) if model else None,
         }
-
-    def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
-        """Return the programs that exchange messages, and those that use a GPU."""
-        return probing.programs(cases, bench)
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """Launch each probe; cases whose transport is unavailable become absent, with

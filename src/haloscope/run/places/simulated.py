@@ -19,7 +19,7 @@ from haloscope.clusters.schema import state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.paths import cache_folder
-from haloscope.run.places import Runner
+from haloscope.run.places import Place, Runner
 from haloscope.run.places.batched import BatchPlace
 from haloscope.run.prepare import workbench
 from haloscope.run.prepare.workbench import Programs, Requested, Seen, Workbench
@@ -44,7 +44,7 @@ def _split_paths() -> list[Problem]:
 
 
 @dataclass(frozen=True)
-class SimulatedCluster:
+class SimulatedCluster(Place):
     """A cluster file, simulated with SimGrid. via: site whose jobs simulate; None: this machine."""
 
     name: str
@@ -61,7 +61,7 @@ class SimulatedCluster:
     @classmethod
     def has(cls, name: str) -> bool:
         """Return whether this is the name or path of a cluster file."""
-        return name.endswith(".toml") or name in cls.names()
+        return name.endswith(".toml") or super().has(name)
 
     @classmethod
     def named(cls, name: str, keep: Path | None = None) -> Self:
@@ -86,11 +86,11 @@ class SimulatedCluster:
         """Return the same cluster; the jobs that simulate it may write to the folder."""
         return self if self.via is None else replace(self, via=self.via.with_folder(folder))
 
-    def workbench(self, requested: Requested, tell: Teller) -> Workbench:
+    def workbench(self, asked: Requested, tell: Teller) -> Workbench:
         """Return smpicxx and smpirun. Raise UserError if SimGrid is not installed."""
         return workbench.of_one(self._smpi)
 
-    def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
+    def preview(self, asked: Requested) -> tuple[Workbench, tuple[str, ...]]:
         """Return the same; without SimGrid a dry run continues, with a note."""
         if programs() is not None:
             return workbench.of_one(self._smpi), ()

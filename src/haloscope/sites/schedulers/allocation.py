@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetParseError
@@ -50,6 +51,17 @@ def names_of(text: str, where: str) -> tuple[str, ...]:
         return tuple(NodeSet(text, resolver=RESOLVER_NOGROUP))
     except (NodeSetParseError, ValueError) as error:
         raise UserError(Problem(where, str(error), INSIDE)) from error
+
+
+def lines_of(file: str, where: str) -> list[str]:
+    """Return the lines of a list of nodes. where: its source. Raise UserError if it is
+    unreadable.
+    """
+    try:
+        return Path(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        what = f"cannot read this file: {getattr(error, 'strerror', error)}"
+        raise UserError(Problem(where, what, INSIDE)) from error
 
 
 def of_lines(names: Iterable[str], where: str) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -23,16 +22,6 @@ class NoAnswerError(Exception):
 
 class RefusedError(Exception):
     """A command failed; the text is its output."""
-
-
-def environment(ours_to_say: re.Pattern[str], more: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a command.
-
-    It is that of this process without the variables that would change what the command does
-    (`ours_to_say`), and with the additional ones in `more`.
-    """
-    kept = {key: value for key, value in os.environ.items() if not ours_to_say.match(key)}
-    return {**kept, **more}
 
 
 def output_of(

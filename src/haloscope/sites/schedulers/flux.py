@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from haloscope.errors import UserError
-from haloscope.sites.schedulers import asking
 from haloscope.sites.schedulers.allocation import Allocation, names_of
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.scheduler import GONE, JobAsked, JobState, Scheduler, own_name
 from haloscope.sites.schedulers.slurm import rows
 from haloscope.sites.schema import BatchSite
 
-_AWAY = re.compile(r"flux_open|Unable to connect|[Cc]onnection (refused|timed out|reset)")
 _STATES = {
     **dict.fromkeys(("NEW", "DEPEND", "PRIORITY", "SCHED"), "PENDING"),
     "RUN": "RUNNING",
@@ -34,12 +32,12 @@ class Flux(Scheduler):
     submits: ClassVar = "flux batch"
     directive: ClassVar = "#FLUX:"
     asked_by: ClassVar = {"account": "--bank", "constraint": "--requires"}
-
-    def output(self, *words: str) -> str:
-        """Return what `flux` printed. Errors as of `asking.output_of`."""
-        return asking.output_of(
-            ("flux", *words), asking.environment(re.compile(r"(?!)"), self.environment), _AWAY
-        )
+    prefix: ClassVar = ("flux",)
+    away: ClassVar = re.compile(
+        r"flux_open|Unable to connect|[Cc]onnection (refused|timed out|reset)"
+    )
+    cancels: ClassVar = ("cancel",)
+    shows_queue: ClassVar = ("queue", "status")
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Return whole nodes, one slot each, and the options of the site file."""
@@ -101,14 +99,6 @@ class Flux(Scheduler):
         That Flux ends with the job, and the driver is then killed.
         """
         raise NoAnswerError("the Flux instance inside a job cannot report the job's state")
-
-    def cancel(self, job: str) -> None:
-        """Cancel a job. Raise RefusedError if it has ended."""
-        self.output("cancel", job)
-
-    def require_queue(self, name: str) -> None:
-        """Raise RefusedError if there is no queue of that name."""
-        self.output("queue", "status", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
         """Return the nodes of the Flux instance that runs this job's script; None outside a job."""

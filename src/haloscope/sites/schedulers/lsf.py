@@ -6,23 +6,16 @@ from __future__ import annotations
 import json
 import re
 import socket
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from haloscope.errors import Problem, UserError
-from haloscope.sites.schedulers import asking
-from haloscope.sites.schedulers.allocation import INSIDE, Allocation, of_lines
+from haloscope.sites.schedulers.allocation import Allocation, lines_of, of_lines
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.scheduler import GONE, JobAsked, JobState, Scheduler, own_name
 from haloscope.sites.schema import BatchSite
 
-_OURS_TO_SAY = re.compile(r"(LSB|BSUB)_")
-"""Variables of a user's shell, or of an outer job, that would change what the commands do."""
-_AWAY = re.compile(
-    r"batch daemon|LIM is down|Communication time out|not responding|"
-    r"Connection (refused|timed out|reset)"
-)
 _STATES = {
     **dict.fromkeys(("PEND", "PROV", "PSUSP", "WAIT"), "PENDING"),
     **dict.fromkeys(("RUN", "UNKWN", "ZOMBI"), "RUNNING"),
@@ -30,7 +23,7 @@ _STATES = {
     "DONE": "COMPLETED",
     "EXIT": "FAILED",
 }
-_FIELDS = "jobid stat job_name pend_reason exit_reason exec_host start_time"
+_FIELDS = "jobid stat job_name pend_reason exit_reason exec_host"
 _UNKNOWN = "is not found"
 
 
@@ -42,13 +35,15 @@ class Lsf(Scheduler):
     submits: ClassVar = "bsub"
     directive: ClassVar = "#BSUB"
     asked_by: ClassVar = {"account": "-P", "reservation": "-U"}
+    away: ClassVar = re.compile(
+        r"batch daemon|LIM is down|Communication time out|not responding|"
+        r"Connection (refused|timed out|reset)"
+    )
+    cancels: ClassVar = ("bkill",)
+    shows_queue: ClassVar = ("bqueues",)
+    ours_to_say: ClassVar = re.compile(r"(LSB|BSUB)_")
+    overrides: ClassVar = re.compile("LSB_DEFAULT|BSUB_")
     launchers: ClassVar = ("jsrun",)
-
-    def output(self, *words: str, given: str = "") -> str:
-        """Return what a command printed. Errors and `given` as of `asking.output_of`."""
-        return asking.output_of(
-            words, asking.environment(_OURS_TO_SAY, self.environment), _AWAY, given=given
-        )
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Return whole nodes, no automatic restart, and the options of the site file."""
@@ -71,10 +66,6 @@ class Lsf(Scheduler):
             "-e /dev/null",
         ]
 
-    def overriding(self, environment: Mapping[str, str]) -> list[str]:
-        """Return the variables of a user's shell that would have changed what bsub does."""
-        return sorted(name for name in environment if name.startswith(("LSB_DEFAULT", "BSUB_")))
-
     def submitted(self, script: Path) -> str:
         """Submit a job and return its id."""
         printed = self.output("bsub", given=script.read_text(encoding="utf-8"))
@@ -95,12 +86,8 @@ class Lsf(Scheduler):
             raise NoAnswerError(str(error)) from error
         return next((word for word in printed.split() if word.isdecimal()), None)
 
-    def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """Return the state of each job, from bjobs, which lists ended jobs for about an hour."""
-        return {job: self.state_within(job) for job in jobs}
-
     def state_within(self, job: str) -> JobState:
-        """Return the state of a job."""
+        """Return the state of a job, from bjobs, which lists ended jobs for about an hour."""
         try:
             printed = self.output("bjobs", "-a", "-json", "-o", _FIELDS, job)
             (known,) = json.loads(printed)["RECORDS"]
@@ -111,14 +98,6 @@ class Lsf(Scheduler):
             raise NoAnswerError(str(error)) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise NoAnswerError(f"cannot parse bjobs' output for job {job}: {error}") from error
-
-    def cancel(self, job: str) -> None:
-        """Cancel a job; one that has ended stays as it is."""
-        self.output("bkill", job)
-
-    def require_queue(self, name: str) -> None:
-        """Raise RefusedError if there is no queue of that name."""
-        self.output("bqueues", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
         """Return the nodes listed in LSB_DJOB_HOSTFILE or LSB_HOSTS; None outside a job.
@@ -131,12 +110,7 @@ class Lsf(Scheduler):
         where, names = "LSB_HOSTS", environment.get("LSB_HOSTS", "").split()
         if file := environment.get("LSB_DJOB_HOSTFILE"):
             where = f"LSB_DJOB_HOSTFILE={file}"
-            try:
-                lines = Path(file).read_text(encoding="utf-8").splitlines()
-            except (OSError, ValueError) as error:
-                what = f"cannot read this file: {getattr(error, 'strerror', error)}"
-                raise UserError(Problem(where, what, INSIDE)) from error
-            names = [line.split()[0] for line in lines if line.strip()]
+            names = [line.split()[0] for line in lines_of(file, where) if line.strip()]
         nodes = of_lines(names, where)
         if site.launcher == "jsrun":
             nodes = _compute_nodes(names, nodes, where)
@@ -170,7 +144,6 @@ def _state(known: Mapping[str, Any]) -> JobState:
     return JobState(
         state,
         str(known.get("PEND_REASON") or why),
-        known.get("START_TIME") or None,
         ",".join(dict.fromkeys(hosts)),
         name=str(known.get("JOB_NAME", "")),
     )

@@ -6,24 +6,15 @@ from __future__ import annotations
 import getpass
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from haloscope.errors import Problem, UserError
-from haloscope.sites.schedulers import asking
-from haloscope.sites.schedulers.allocation import INSIDE, Allocation, of_lines
+from haloscope.sites.schedulers.allocation import Allocation, lines_of, of_lines
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.scheduler import GONE, JobAsked, JobState, Scheduler, own_name
 from haloscope.sites.schema import BatchSite
 
-_OURS_TO_SAY = re.compile(r"PBS_(?!CONF_FILE$|EXEC$|HOME$|SERVER$|DEFAULT$)")
-"""_OURS_TO_SAY matches variables of a user's shell, or of an outer job, that would change what the
-commands do. With PBS_DPREFIX, for example, qsub would not see the script's #PBS lines.
-"""
-_AWAY = re.compile(
-    r"cannot connect to server|Connection (refused|timed out|reset)|No route to host"
-)
 _STATES = {
     **dict.fromkeys("QHWTM", "PENDING"),
     **dict.fromkeys("RB", "RUNNING"),
@@ -44,10 +35,14 @@ class Pbs(Scheduler):
     submits: ClassVar = "qsub"
     directive: ClassVar = "#PBS"
     asked_by: ClassVar = {"account": "-A"}
-
-    def output(self, *words: str) -> str:
-        """Return what a command printed. Errors as of `asking.output_of`."""
-        return asking.output_of(words, asking.environment(_OURS_TO_SAY, self.environment), _AWAY)
+    away: ClassVar = re.compile(
+        r"cannot connect to server|Connection (refused|timed out|reset)|No route to host"
+    )
+    cancels: ClassVar = ("qdel",)
+    shows_queue: ClassVar = ("qstat", "-Q")
+    ours_to_say: ClassVar = re.compile(r"PBS_(?!CONF_FILE$|EXEC$|HOME$|SERVER$|DEFAULT$)")
+    """With PBS_DPREFIX, for example, qsub would not see the script's #PBS lines."""
+    overrides: ClassVar = re.compile("PBS_(DPREFIX|O_QUEUE)$")
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Return whole nodes, no automatic restart, and the options of the site file."""
@@ -68,10 +63,6 @@ class Pbs(Scheduler):
             "-e /dev/null",
         ]
 
-    def overriding(self, environment: Mapping[str, str]) -> list[str]:
-        """Return the variables of a user's shell that would have changed what qsub does."""
-        return sorted(name for name in environment if name in ("PBS_DPREFIX", "PBS_O_QUEUE"))
-
     def submitted(self, script: Path) -> str:
         """Submit a job and return its id."""
         job = self.output("qsub", str(script)).strip()
@@ -86,14 +77,10 @@ class Pbs(Scheduler):
         words = ("qselect", "-u", getpass.getuser(), "-N", own_name(name, comment))
         return next(iter(self._with_history(*words).split()), None)
 
-    def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """Return the state of each job, from qstat, which lists ended jobs as long as it keeps a
+    def state_within(self, job: str) -> JobState:
+        """Return the state of a job, from qstat, which lists ended jobs as long as it keeps a
         history.
         """
-        return {job: self.state_within(job) for job in jobs}
-
-    def state_within(self, job: str) -> JobState:
-        """Return the state of a job."""
         try:
             printed = self._with_history("qstat", "-f", "-F", "json", job)
             (known,) = json.loads(printed)["Jobs"].values()
@@ -114,25 +101,13 @@ class Pbs(Scheduler):
                 raise
             return self.output(command, *words)
 
-    def cancel(self, job: str) -> None:
-        """Cancel a job. Raise RefusedError if it has ended."""
-        self.output("qdel", job)
-
-    def require_queue(self, name: str) -> None:
-        """Raise RefusedError if there is no queue of that name."""
-        self.output("qstat", "-Q", name)
-
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
         """Return the nodes listed in PBS_NODEFILE; None outside a job."""
         if (job := environment.get("PBS_JOBID")) is None:
             return None
         file = environment.get("PBS_NODEFILE", "")
-        try:
-            lines = Path(file).read_text(encoding="utf-8").splitlines()
-        except (OSError, ValueError) as error:
-            what = f"cannot read this file: {getattr(error, 'strerror', error)}"
-            raise UserError(Problem(f"PBS_NODEFILE={file}", what, INSIDE)) from error
-        nodes = of_lines(lines, f"PBS_NODEFILE={file}")
+        where = f"PBS_NODEFILE={file}"
+        nodes = of_lines(lines_of(file, where), where)
         queue = environment.get("PBS_QUEUE")
         return Allocation(site.name, "pbs", job, queue, nodes, switches=None, restarts=0)
 
@@ -150,7 +125,6 @@ def _state(known: Mapping[str, Any]) -> JobState:
     return JobState(
         state,
         str(known.get("comment", "")),
-        known.get("stime"),
         ",".join(nodes),
         name=str(known.get("Job_Name", "")),
     )

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from haloscope.sites.schedulers import asking
 from haloscope.sites.schedulers.allocation import Allocation
 from haloscope.sites.schema import BatchSite
 
@@ -24,14 +27,12 @@ GONE = "GONE"
 class JobState:
     """The state of a job, in Slurm's terms for every batch system.
 
-    reason: why it is pending or has ended, in words or as the batch system writes it. start: when
-    it started or is expected to, as the batch system writes it; None if unknown. name: None if it
-    was not requested.
+    reason: why it is pending or has ended, in words or as the batch system writes it. name: None if
+    it was not requested.
     """
 
     state: str
     reason: str = ""
-    start: str | None = None
     nodes: str = ""
     restarts: int = 0
     name: str | None = None
@@ -106,6 +107,18 @@ class Scheduler(ABC):
     """The prefix of its lines in a job script."""
     asked_by: ClassVar[Mapping[str, str]]
     """Keys of a site file that become options of its jobs, and the option of each."""
+    away: ClassVar[re.Pattern[str]]
+    """Matches messages of its commands that the batch system does not answer."""
+    cancels: ClassVar[tuple[str, ...]]
+    """The command that cancels the job whose id follows."""
+    shows_queue: ClassVar[tuple[str, ...]]
+    """The command that fails unless the queue (partition) whose name follows exists."""
+    prefix: ClassVar[tuple[str, ...]] = ()
+    """The first words of all of its commands."""
+    ours_to_say: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
+    """Variables of a user's shell, or of an outer job, that would change what its commands do."""
+    overrides: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
+    """Variables of a user's shell that would change a submission."""
     launchers: ClassVar[tuple[str, ...]] = ()
     """Its own launchers of ranks."""
     own_keys: ClassVar[tuple[str, ...]] = ()
@@ -123,6 +136,17 @@ class Scheduler(ABC):
     hydra_bootstrap: ClassVar[str | None] = None
     """Option with which Intel MPI's launcher starts its proxies; None: it detects the system."""
 
+    def output(self, *words: str, also_errors: bool = False, given: str = "") -> str:
+        """Return what a command printed. Errors and other arguments as of `asking.output_of`."""
+        kept = {key: value for key, value in os.environ.items() if not self.ours_to_say.match(key)}
+        return asking.output_of(
+            (*self.prefix, *words),
+            {**kept, **self.environment},
+            self.away,
+            also_errors=also_errors,
+            given=given,
+        )
+
     def asked_by_site(self, site: BatchSite) -> list[tuple[str, str]]:
         """Return the job options in a site file, with their values."""
         given = ((option, getattr(site, key)) for key, option in self.asked_by.items())
@@ -136,7 +160,7 @@ class Scheduler(ABC):
         """Return the environment variables that would have changed a submission; they are not
         passed on.
         """
-        return []
+        return sorted(name for name in environment if self.overrides.match(name))
 
     @abstractmethod
     def submitted(self, script: Path) -> str:
@@ -154,9 +178,9 @@ class Scheduler(ABC):
         """Return when a job would start, in words. Raise RefusedError if it would be refused."""
         return f"{self.title} does not report an expected start time"
 
-    @abstractmethod
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """Return the state of each job. Raise NoAnswerError if no command knows."""
+        return {job: self.state_within(job) for job in jobs}
 
     @abstractmethod
     def state_within(self, job: str) -> JobState:
@@ -164,15 +188,15 @@ class Scheduler(ABC):
         if unknown.
         """
 
-    @abstractmethod
     def cancel(self, job: str) -> None:
         """Cancel a job. Raise RefusedError if that is impossible, for example because
         it has ended.
         """
+        self.output(*self.cancels, job)
 
-    @abstractmethod
     def require_queue(self, name: str) -> None:
         """Raise RefusedError if there is no queue (partition) of that name."""
+        self.output(*self.shows_queue, name)
 
     @abstractmethod
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:

@@ -10,14 +10,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from haloscope.errors import Problem, UserError
-from haloscope.sites.schedulers import asking
 from haloscope.sites.schedulers.allocation import INSIDE, Allocation, names_of
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.scheduler import GONE, JobAsked, JobState, Scheduler, warning_s
 from haloscope.sites.schema import BatchSite
-
-_OURS_TO_SAY = re.compile(r"(SBATCH|SALLOC|SLURM|SQUEUE|SINFO|SCONTROL)_(?!CONF$)")
-"""Variables of a user's shell, or of an outer job, that would change what the commands do."""
 
 
 class Slurm(Scheduler):
@@ -36,6 +32,15 @@ class Slurm(Scheduler):
         "memory": "--mem",
         "tasks_per_node": "--ntasks-per-node",
     }
+    away: ClassVar = re.compile(
+        r"Unable to contact slurm controller|Socket timed out|Connection refused|"
+        r"Zero Bytes were transmitted|Transport endpoint|Message send failure|"
+        r"Communication connection"
+    )
+    cancels: ClassVar = ("scancel",)
+    shows_queue: ClassVar = ("scontrol", "show", "partition")
+    ours_to_say: ClassVar = re.compile(r"(SBATCH|SALLOC|SLURM|SQUEUE|SINFO|SCONTROL)_(?!CONF$)")
+    overrides: ClassVar = re.compile("SBATCH_")
     launchers: ClassVar = ("srun",)
     own_keys: ClassVar = ("mpi", "environment")
     warns: ClassVar = True
@@ -44,11 +49,6 @@ class Slurm(Scheduler):
     describes_nodes: ClassVar = True
     allocates_cores: ClassVar = True
     hydra_bootstrap: ClassVar = "slurm"
-
-    def output(self, *words: str, also_errors: bool = False) -> str:
-        """Return the output of a command. also_errors: with its standard error."""
-        variables = asking.environment(_OURS_TO_SAY, self.environment)
-        return asking.output_of(words, variables, _AWAY, also_errors=also_errors)
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Return the options for sbatch, independent of the template."""
@@ -72,10 +72,6 @@ class Slurm(Scheduler):
         """Return the options for sbatch in a site file."""
         keys = [("--partition", site.partition), *self.asked_by_site(site)]
         return [f"{option}={value}" for option, value in keys]
-
-    def overriding(self, environment: Mapping[str, str]) -> list[str]:
-        """Return the variables of a user's shell that would have changed what sbatch does."""
-        return sorted(name for name in environment if name.startswith("SBATCH_"))
 
     def submitted(self, script: Path) -> str:
         """Submit a job and return its id."""
@@ -121,10 +117,10 @@ class Slurm(Scheduler):
         return self._remembered(job) or JobState(GONE)
 
     def _in_queue(self) -> dict[str, JobState]:
-        printed = self.output("squeue", "--me", "--noheader", "--format=%i|%T|%S|%N|%r")
+        printed = self.output("squeue", "--me", "--noheader", "--format=%i|%T|%N|%r")
         return {
-            job: JobState(state, in_words(reason), None if start == "N/A" else start, nodes)
-            for job, state, start, nodes, reason in rows(printed, 5)
+            job: JobState(state, in_words(reason), nodes)
+            for job, state, nodes, reason in rows(printed, 4)
         }
 
     def _remembered(self, job: str) -> JobState | None:
@@ -136,7 +132,6 @@ class Slurm(Scheduler):
         return JobState(
             one.get("JobState", GONE),
             in_words(one.get("Reason", "")),
-            one.get("StartTime"),
             one.get("NodeList", ""),
             int(one.get("Restarts", "0")),
         )
@@ -145,20 +140,12 @@ class Slurm(Scheduler):
         """Return the state of a job that ended long ago, if there is accounting."""
         words = ("sacct", "--jobs", job, "--allocations", "--noheader", "--parsable2")
         try:
-            printed = self.output(*words, "--format=State,Start,NodeList")
+            printed = self.output(*words, "--format=State,NodeList")
         except (RefusedError, NoAnswerError, UserError):
             return JobState(GONE)
-        for state, start, nodes in rows(printed, 3):
-            return JobState(state.split()[0], "", start, nodes)
+        for state, nodes in rows(printed, 2):
+            return JobState(state.split()[0], nodes=nodes)
         return JobState(GONE)
-
-    def cancel(self, job: str) -> None:
-        """Cancel a job. Raise RefusedError if it has ended."""
-        self.output("scancel", job)
-
-    def require_queue(self, name: str) -> None:
-        """Raise RefusedError if there is no partition of that name."""
-        self.output("scontrol", "show", "partition", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
         """Return the allocation named by Slurm's variables; None outside a job."""
@@ -231,19 +218,13 @@ def in_words(reason: str) -> str:
     return REASONS.get(word, reason.strip("()"))
 
 
-_AWAY = re.compile(
-    r"Unable to contact slurm controller|Socket timed out|Connection refused|"
-    r"Zero Bytes were transmitted|Transport endpoint|Message send failure|Communication connection"
-)
-
-
 def never_began(said: str) -> bool:
     """Return whether srun, or a launcher that calls it, failed before any rank started.
 
     The cause is then the batch system, not the program: the controller is busy or does not answer.
     """
     lines = [line for line in said.splitlines() if line.startswith("srun: error:")]
-    return any(_NO_STEP.search(line) or _AWAY.search(line) for line in lines)
+    return any(_NO_STEP.search(line) or Slurm.away.search(line) for line in lines)
 
 
 _NO_STEP = re.compile(r"Unable to create step for job|Unable to confirm allocation for job")
