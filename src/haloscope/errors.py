@@ -77,6 +77,13 @@ def out_of(number: float, least: float, most: float) -> str | None:
     return "too large" if number > most else "too small" if number < least else "not a number"
 
 
+def outside(where: str, number: float | None, most: int, least: int = 1) -> list[Problem]:
+    """Return the problem of an integer that is not from `least` to `most`; [] for None."""
+    if number is None or not (what := out_of(number, least, most)):
+        return []
+    return [Problem(f"{where} {number}", what, f"give an integer from {least} to {most:,}")]
+
+
 def dotted(location: Sequence[int | str]) -> str:
     """Format a location in a TOML file; list items are numbered from 1: runs#1.params.n."""
     parts = (f"#{part + 1}" if isinstance(part, int) else f".{part}" for part in location)

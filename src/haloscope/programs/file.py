@@ -74,7 +74,7 @@ def load(trusted: Trusted) -> ExternalProgram:
         said = ProgramFile.model_validate(data)
     except ValidationError as error:
         details = toml.worth_reporting(error.errors())
-        raise UserError(_distinct(_problem(trusted.file, one) for one in details)) from error
+        raise UserError([*dict.fromkeys(_problem(trusted.file, one) for one in details)]) from error
     if problems := list(_contradictions(trusted.file, said)):
         raise UserError(problems)
     return ExternalProgram(trusted, said, source)
@@ -222,7 +222,3 @@ def _problem(file: Path, detail: ErrorDetails) -> Problem:
         return Problem(f"{file}: {dotted(place[:-1])}", "invalid name", remedy)
     remedy = f"give {description or 'the keys of docs/programs.md'}"
     return toml.translated(where, detail, toml.keys_of(table), remedy, description)
-
-
-def _distinct(problems: Iterator[Problem]) -> list[Problem]:
-    return [*dict.fromkeys(problems)]

@@ -10,7 +10,7 @@ import pytest
 from fakes import FakeProgram, Laboratory
 
 from haloscope.errors import UserError
-from haloscope.run.places import hold
+from haloscope.run.jobs import job_notes
 from haloscope.run.runners.local import LocalRunner, Nodes
 from haloscope.sites.schedulers.allocation import Allocation
 from haloscope.study.case import Launch
@@ -22,24 +22,24 @@ JOB = Allocation("s", "slurm", "7", "short", ("n1",), None, 0)
 
 
 def test_the_last_job_to_take_a_folder_holds_it(tmp_path: Path) -> None:
-    assert hold.holds(tmp_path, JOB)  # nobody took it yet
+    assert job_notes.holds(tmp_path, JOB)  # nobody took it yet
 
-    hold.take(tmp_path, JOB)
-    assert hold.holds(tmp_path, JOB)
+    job_notes.take(tmp_path, JOB)
+    assert job_notes.holds(tmp_path, JOB)
 
     again = replace(JOB, restarts=1, nodes=("n2",))
-    hold.take(tmp_path, again)
-    assert hold.holds(tmp_path, again)
-    assert not hold.holds(tmp_path, JOB)
-    assert not hold.holds(tmp_path, replace(JOB, job="8", restarts=1))
+    job_notes.take(tmp_path, again)
+    assert job_notes.holds(tmp_path, again)
+    assert not job_notes.holds(tmp_path, JOB)
+    assert not job_notes.holds(tmp_path, replace(JOB, job="8", restarts=1))
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[]"])
 def test_an_invalid_holder_file_does_not_release_a_folder(tmp_path: Path, text: str) -> None:
-    hold.take(tmp_path, JOB)
+    job_notes.take(tmp_path, JOB)
     (tmp_path / "jobs" / "driver.json").write_text(text)
 
-    assert hold.holds(tmp_path, JOB)
+    assert job_notes.holds(tmp_path, JOB)
 
 
 @pytest.mark.parametrize(("fault", "well"), [("none", True), ("late", False)])

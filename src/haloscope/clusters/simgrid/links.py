@@ -40,7 +40,7 @@ def within(cluster: Cluster, divided: bool) -> list[Row]:
 
 
 def _pieces(cluster: Cluster, described: Messages) -> list[Row]:
-    bandwidth, latency = _bandwidth(described), _wire_latency(cluster, described)
+    bandwidth, latency = described.bandwidth_bytes_per_s.value, _wire_latency(cluster, described)
     if described.protocols:
         return _table(cluster, described, latency, bandwidth)
     return [
@@ -142,7 +142,3 @@ def _wire_latency(cluster: Cluster, messages: Messages) -> float:
     return max(
         _PROMPT * messages.latency_s.value, messages.latency_s.value - sum(overheads(cluster))
     )
-
-
-def _bandwidth(messages: Messages) -> float:
-    return messages.bandwidth_bytes_per_s.value

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, out_of
+from haloscope.errors import UserError, outside
 from haloscope.run.jobs import driving
 from haloscope.run.progress import Teller
 from haloscope.sites.schema import COUNT_LIMIT
@@ -38,11 +38,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Drive the job; return 0. Raise UserError for invalid numbers."""
-    bounds = (("nodes", arguments.nodes, COUNT_LIMIT), ("minutes", arguments.minutes, MOST_MINUTES))
     if problems := [
-        Problem(f"--{name} {number}", word, f"give an integer from 1 to {most:,}")
-        for name, number, most in bounds
-        if number is not None and (word := out_of(number, 1, most))
+        *outside("--nodes", arguments.nodes, COUNT_LIMIT),
+        *outside("--minutes", arguments.minutes, MOST_MINUTES),
     ]:
         raise UserError(problems)
     tell = Teller(Screen())

@@ -211,7 +211,10 @@ def _layouts(result: Advice, options: Sequence[Option], name: str, title: str) -
                 spread_text(one.time, SECONDS),
             ),
             plain(one.node_seconds, node_time(one.node_seconds)),
-            plain(result.default.seconds / one.seconds, f"{_over_default(result, one)} ×"),
+            plain(
+                result.default.seconds / one.seconds,
+                f"{number(result.default.seconds / one.seconds)} ×",
+            ),
             plain(
                 ", ".join(
                     [
@@ -256,7 +259,3 @@ def _traffic(one: Option) -> tuple[Cell, ...]:
         return (plain(""),) * len(_TRAFFIC)
     numbers = (one.load.between_nodes, one.load.byte_hops, one.load.busiest_link)
     return tuple(plain(number, size(number)) for number in numbers)
-
-
-def _over_default(result: Advice, one: Option) -> str:
-    return number(result.default.seconds / one.seconds)

@@ -122,7 +122,7 @@ def _table(result: Advice) -> Table:
     for title in ("nodes", "tasks/node", "threads", "mapping", "time", "nodes x time", ""):
         table.add_column(title, justify="left" if title in ("mapping", "") else "right")
     shown = {id(one): one for one in (*result.front[:_SHOWN], result.advised, result.default)}
-    for one in sorted(shown.values(), key=_seconds):
+    for one in sorted(shown.values(), key=lambda one: one.seconds):
         notes = [
             word
             for word, those in (
@@ -167,7 +167,3 @@ def _traffic(options: Sequence[Option]) -> Table:
             numbers = (one.load.between_nodes, one.load.byte_hops, one.load.busiest_link)
             table.add_row(one.candidate.mapped, seconds(one.seconds), *map(size, numbers))
     return table
-
-
-def _seconds(one: Option) -> float:
-    return one.seconds

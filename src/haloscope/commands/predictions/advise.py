@@ -18,7 +18,7 @@ from haloscope.advice.measuring import ComparedLayouts, Question
 from haloscope.commands import placeoptions
 from haloscope.commands.predictions import advice_text
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, out_of
+from haloscope.errors import Problem, UserError, outside
 from haloscope.paths import dated_folder, write_whole
 from haloscope.quantities import count
 from haloscope.run.places import places
@@ -165,12 +165,7 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
             for option, (value, remedy) in others.items()
             if value not in (None, [], Goal.TIME)
         ]
-        number = arguments.nodes
-        if number is not None and (what := out_of(number, 1, COUNT_LIMIT)):
-            found.append(
-                Problem(f"--nodes {number}", what, f"give an integer from 1 to {COUNT_LIMIT:,}")
-            )
-        return found
+        return [*found, *outside("--nodes", arguments.nodes, COUNT_LIMIT)]
     if arguments.tasks is None:
         found.append(
             Problem("advise", "--tasks is missing", "add --tasks N, the number of MPI ranks")
@@ -181,16 +176,9 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         found.append(no_kernel("advise", arguments.kernel, known))
     found += placeoptions.wrong_params(arguments)
-    limits = (
-        ("tasks", arguments.tasks, COUNT_LIMIT),
-        ("most-nodes", arguments.most_nodes, COUNT_LIMIT),
-        ("launches", arguments.launches, LAUNCHES_LIMIT),
-    )
-    found += [
-        Problem(f"--{name} {number}", what, f"give an integer from 1 to {most:,}")
-        for name, number, most in limits
-        if number is not None and (what := out_of(number, 1, most))
-    ]
+    found += outside("--tasks", arguments.tasks, COUNT_LIMIT)
+    found += outside("--most-nodes", arguments.most_nodes, COUNT_LIMIT)
+    found += outside("--launches", arguments.launches, LAUNCHES_LIMIT)
     if (layouts := arguments.out and arguments.out / "layouts") and layouts.exists():
         what = "this folder already contains advice"
         found.append(Problem(f"--out {arguments.out}", what, "give another folder"))

@@ -59,7 +59,9 @@ def script(top: argparse.ArgumentParser, shell: str) -> str:
         if name in NAMES:
             action.choices = NAMES[name]()
         elif name in FUNCTIONS:
-            action.complete = _calls(FUNCTIONS[name])  # type: ignore[attr-defined]
+            function = FUNCTIONS[name]
+            calls = {"bash": function, "zsh": function, "fish": f"({function})"}
+            action.complete = calls  # type: ignore[attr-defined]
         elif name in _OF_SHTAB:
             action.complete = _OF_SHTAB[name]  # type: ignore[attr-defined]
         elif action.choices:
@@ -97,10 +99,6 @@ def _papers() -> list[str]:
     return [one.id for one in papers.list_papers()]
 
 
-def _transports() -> list[str]:
-    return sorted({name for family in TRANSPORTS.values() for name in family})
-
-
 NAMES: Mapping[str, Callable[[], Sequence[str]]] = {
     "kernel": lambda: kernels.names(()),
     "paper": _papers,
@@ -109,7 +107,7 @@ NAMES: Mapping[str, Callable[[], Sequence[str]]] = {
     "site": lambda: [*site_file.ready()],
     "toolchain": library.names,
     "installable": lambda: [*library.PYPI, *EXTRAS],
-    "transport": _transports,
+    "transport": lambda: sorted({name for family in TRANSPORTS.values() for name in family}),
 }
 FUNCTIONS = {
     "results": "_haloscope_dir_results",
@@ -131,10 +129,6 @@ _COMPLETED_BY = {
     **{"toolchain add name": "installable", "toolchain remove name": "toolchain"},
     **{"paper show id": "paper", "paper check id": "paper", "validate paper": "paper or local"},
 }
-
-
-def _calls(function: str) -> dict[str, str]:
-    return {"bash": function, "zsh": function, "fish": f"({function})"}
 
 
 def _preamble(shell: str) -> str:

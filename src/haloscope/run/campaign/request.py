@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from haloscope.errors import Problem, UserError, dotted, nearest, out_of
+from haloscope.errors import Problem, UserError, dotted, nearest, outside
 from haloscope.paths import dated_folder
 from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder
@@ -216,15 +216,10 @@ def check_numbers(
     launches: int | None, seed: int | None = None, allocations: int | None = None
 ) -> None:
     """Raise UserError if a number on the command line is out of range."""
-    bounds = (
-        ("launches", launches, 1, LAUNCHES_LIMIT),
-        ("seed", seed, 0, SEED_LIMIT),
-        ("allocations", allocations, 1, ALLOCATIONS_LIMIT),
-    )
     if problems := [
-        Problem(f"--{name} {number}", word, f"give an integer from {least} to {most:,}")
-        for name, number, least, most in bounds
-        if number is not None and (word := out_of(number, least, most))
+        *outside("--launches", launches, LAUNCHES_LIMIT),
+        *outside("--seed", seed, SEED_LIMIT, least=0),
+        *outside("--allocations", allocations, ALLOCATIONS_LIMIT),
     ]:
         raise UserError(problems)
 

@@ -169,10 +169,6 @@ def _with_other_parameters(cases: Iterable[Case], program: Program) -> Iterator[
             yield case
 
 
-def _replicated(plan: SavedPlan) -> bool:
-    return any(case.launches > 1 for case in plan.cases)
-
-
 _ANEW_OR_MARKED = f"{_ANEW}; or continue, with later records flagged: --accept-change"
 
 
@@ -185,7 +181,11 @@ def _unfit_place(
     place: Place, plan: SavedPlan, launches: int | None, keep: Path | None
 ) -> Iterator[tuple[str, str]]:
     """Yield options that a place does not support, with remedies."""
-    if launches is not None and place.facts.deterministic and not _replicated(plan):
+    if (
+        launches is not None
+        and place.facts.deterministic
+        and all(case.launches == 1 for case in plan.cases)
+    ):
         yield (
             "every launch of a simulated case takes the same time, so one is enough",
             "remove --launches",

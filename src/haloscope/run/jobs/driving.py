@@ -23,8 +23,8 @@ from haloscope.records.folder import ResultFolder
 from haloscope.records.maker import now
 from haloscope.run.campaign.campaign import Campaign
 from haloscope.run.campaign.resuming import resume
-from haloscope.run.jobs.job_notes import HEARTBEAT, checked
-from haloscope.run.places import hold, places
+from haloscope.run.jobs.job_notes import HEARTBEAT, checked, holds, take
+from haloscope.run.places import places
 from haloscope.run.progress import Teller
 from haloscope.sites.schedulers.scheduler import Scheduler, warning_s
 from haloscope.study.case import Launch
@@ -182,7 +182,7 @@ def _taken(folder: ResultFolder) -> Iterator[None]:
     """
     plan = folder.load()
     if (site := places.place(plan.on, via=plan.via).jobs_at) is not None:
-        hold.take(folder.path, site.allocation)
+        take(folder.path, site.allocation)
     patience_s = _RESERVE_S + max((case.timeout_s for case in plan.cases), default=0.0)
     with folder.alone(patience_s):
         yield
@@ -246,7 +246,7 @@ def _watched(
 
     def ours(launches: Iterable[Launch]) -> Iterator[Launch]:
         for launch in launches:
-            if not hold.holds(campaign.folder.path, site.allocation):
+            if not holds(campaign.folder.path, site.allocation):
                 tell.warn("another job has taken over this folder; this job ends")
                 return
             yield launch

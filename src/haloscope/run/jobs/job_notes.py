@@ -18,10 +18,16 @@ from haloscope.records import strict_json
 from haloscope.records.attempts import attempts
 from haloscope.records.checked import invalid
 from haloscope.records.folder import ResultFolder, require_enclosed
+from haloscope.sites.schedulers.allocation import Allocation
 from haloscope.study.case import Launch
 from haloscope.study.plan import SavedPlan
 
 HEARTBEAT = "heartbeat.json"
+_HOLDER = Path("jobs") / "driver.json"
+"""_HOLDER names the job that last took a folder. A node that the batch system considers dead may be
+alive, and its job may continue to measure while the batch system restarts the same job on other
+nodes.
+"""
 _END_OF_LOG = 4096
 _LINES_OF_LOG = 3
 
@@ -143,3 +149,24 @@ def lacking(directory: Path) -> list[Problem]:
 _CHECKED: TypeAdapter[dict[Literal["problems"], list[Problem]]] = TypeAdapter(
     Annotated[dict[Literal["problems"], list[Problem]], Field(min_length=1)]
 )
+
+
+def take(folder: Path, allocation: Allocation) -> None:
+    """Make the job with this allocation the owner of a result folder."""
+    holder = {**_holder(allocation), "node": allocation.nodes[0]}
+    (folder / _HOLDER).parent.mkdir(exist_ok=True)
+    write_whole(folder / _HOLDER, json.dumps(holder))
+
+
+def holds(folder: Path, allocation: Allocation) -> bool:
+    """Return whether no other job took the folder, and no restart of this one."""
+    try:
+        holder = strict_json.json_object(strict_json.content(folder / _HOLDER))
+    except (UserError, OSError, ValueError):
+        return True  # without an owner, or if the owner cannot be read
+    mine = _holder(allocation)
+    return {key: holder.get(key) for key in mine} == mine
+
+
+def _holder(allocation: Allocation) -> dict[str, str | int]:
+    return {"job": allocation.job, "restarts": allocation.restarts}

@@ -15,9 +15,9 @@ from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError
 from haloscope.host import gpus, machine
 from haloscope.quantities import count
+from haloscope.run.jobs.job_notes import holds
 from haloscope.run.places import Place, Runner
 from haloscope.run.places.here import transports_of
-from haloscope.run.places.hold import holds
 from haloscope.run.prepare import probing, starting, workbench
 from haloscope.run.prepare.workbench import Requested, Seen, Workbench
 from haloscope.run.runners.local import LocalRunner, Nodes
