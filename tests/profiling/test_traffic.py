@@ -53,7 +53,7 @@ def test_counts_of_all_ranks_are_combined(tmp_path: Path) -> None:
     write(tmp_path, 0, 2, [sent("halo", 1, 2, 16), sent("rest", 1, 1, 100)])
     write(tmp_path, 1, 2, [sent("halo", 0, 1, 8), ["from", "halo", "one-sided", 0, 0, 1, 4]])
 
-    (found,) = traffic.read(tmp_path)
+    (found,) = traffic.put_together(traffic.worlds(tmp_path))
 
     assert found.phases == ["rest", "halo"]
     assert found.matrix() == {(0, 1): Sent(4, 120), (1, 0): Sent(1, 8)}
@@ -66,7 +66,7 @@ def test_a_rank_without_counts_is_named(tmp_path: Path) -> None:
     write(tmp_path, 0, 3, [])
     write(tmp_path, 2, 3, [], ended=False)
 
-    (found,) = traffic.read(tmp_path)
+    (found,) = traffic.put_together(traffic.worlds(tmp_path))
 
     assert (found.lacking, found.unended, found.is_partial) == ([1], (2,), True)
     assert found.hosts == ("a", None, "a")
@@ -77,7 +77,7 @@ def test_a_truncated_line_is_skipped(tmp_path: Path) -> None:
     with path.open("a") as file:
         file.write('["to","ha')
 
-    (found,) = traffic.read(tmp_path)
+    (found,) = traffic.put_together(traffic.worlds(tmp_path))
 
     assert found.total() == Sent(1, 8)
     assert found.unended == (0,)
@@ -89,7 +89,7 @@ def test_jobs_become_worlds_in_order_of_start(tmp_path: Path) -> None:
     write(tmp_path, 1, 2, [sent("late", 0, 1, 1)], job="b", time=2)
     write(tmp_path, 1, 2, [sent("early", 0, 1, 1)], job="a", time=3)
 
-    found = traffic.read(tmp_path)
+    found = traffic.put_together(traffic.worlds(tmp_path))
 
     assert [(one.number, one.phases, one.is_partial) for one in found] == [
         (1, ["early"], False),
@@ -102,7 +102,10 @@ def test_an_unnamed_launch_ends_when_a_rank_repeats(tmp_path: Path) -> None:
         for rank in range(2):
             write(tmp_path, rank, 2, [sent(phase, 1 - rank, 1, 1)], time=time)
 
-    assert [one.phases for one in traffic.read(tmp_path)] == [["first"], ["second"]]
+    assert [one.phases for one in traffic.put_together(traffic.worlds(tmp_path))] == [
+        ["first"],
+        ["second"],
+    ]
 
 
 def test_programs_without_a_launcher_are_distinguished_from_ranks(tmp_path: Path) -> None:
@@ -110,14 +113,14 @@ def test_programs_without_a_launcher_are_distinguished_from_ranks(tmp_path: Path
         write(tmp_path, 0, 1, [], launched=2)
 
     with pytest.raises(UserError, match="2 processes .* rank 0 of 1"):
-        traffic.read(tmp_path)
+        traffic.put_together(traffic.worlds(tmp_path))
 
 
 def test_separately_started_programs_are_separate_worlds(tmp_path: Path) -> None:
     for _ in range(2):
         write(tmp_path, 0, 1, [])
 
-    assert [one.ranks for one in traffic.read(tmp_path)] == [1, 1]
+    assert [one.ranks for one in traffic.put_together(traffic.worlds(tmp_path))] == [1, 1]
 
 
 SPAWNS = {"group": 1, "size": 1, "spawns": "mark-1", "root": 0, "ranks": [1]}
@@ -132,7 +135,7 @@ def test_a_spawned_world_is_identified_by_both_sides(tmp_path: Path) -> None:
     write(tmp_path, 1, 2, [sent("go", 0, 1, 8, group=1)], SPAWNS, job="a")
     write(tmp_path, 0, 1, [sent("back", 0, 1, 4, group=1)], spawned("mark-1"), job="b", time=1)
 
-    parent, child = traffic.read(tmp_path)
+    parent, child = traffic.put_together(traffic.worlds(tmp_path))
 
     assert parent.pairs == {Flow("go", Rank(1, 1), Rank(2, 0)): Sent(1, 8)}
     assert child.pairs == {Flow("back", Rank(2, 0), Rank(1, 1)): Sent(1, 4)}
@@ -145,7 +148,7 @@ def test_a_world_that_only_receives_counts_as_calling_mpi(tmp_path: Path) -> Non
     write(tmp_path, 0, 1, [], job="a")
     write(tmp_path, 0, 1, [["time", "all", "Recv", 0, 0, 3, 100]], job="b", time=1)
 
-    silent, receiver = traffic.read(tmp_path)
+    silent, receiver = traffic.put_together(traffic.worlds(tmp_path))
 
     assert (silent.functions, receiver.functions) == (frozenset(), frozenset({"Recv"}))
     assert "no rank called" in traffic.summary(silent)
@@ -158,7 +161,7 @@ def test_an_ambiguous_spawned_world_is_not_guessed(tmp_path: Path) -> None:
     for job in ("b", "c"):
         write(tmp_path, 0, 1, [], spawned("mark-1", "mark-2"), job=job, time=1)
 
-    parent, *children = traffic.read(tmp_path)
+    parent, *children = traffic.put_together(traffic.worlds(tmp_path))
 
     assert parent.pairs == {Flow("go", Rank(1, 1), Rank(None, 0)): Sent(1, 8)}
     assert [one.spawned_by for one in children] == [None, None]
@@ -172,7 +175,7 @@ def test_worlds_connected_through_a_port_are_identified(tmp_path: Path) -> None:
         write(tmp_path, 0, 2, [], met(how, "port-1"), job=job)  # its root alone knows the port
         write(tmp_path, 1, 2, [sent(how, 0, 1, 8, group=1)], met(how, ""), job=job)
 
-    one, other = traffic.read(tmp_path)
+    one, other = traffic.put_together(traffic.worlds(tmp_path))
 
     assert one.pairs == {Flow("accepts", Rank(1, 1), Rank(2, 0)): Sent(1, 8)}
     assert other.pairs == {Flow("connects", Rank(2, 1), Rank(1, 0)): Sent(1, 8)}

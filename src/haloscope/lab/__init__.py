@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from haloscope.errors import Problem, out_of
+from haloscope.errors import Problem, out_of, outside
 from haloscope.sites.file import OF_THE_LAB
 
 FOLDER = OF_THE_LAB.parent
@@ -84,13 +84,9 @@ class Lab:
 
     def problems(self) -> Iterator[Problem]:
         """Yield values that are out of range."""
-        for option, number, most in (
-            ("nodes", self.nodes, NODES_LIMIT),
-            ("cores", self.cores, CORES_LIMIT),
-            ("switches", self.switches, max(1, self.nodes)),
-        ):
-            if word := out_of(number, 1, most):
-                yield Problem(f"--{option} {number}", word, f"give an integer from 1 to {most}")
+        yield from outside("--nodes", self.nodes, NODES_LIMIT)
+        yield from outside("--cores", self.cores, CORES_LIMIT)
+        yield from outside("--switches", self.switches, max(1, self.nodes))
         rate = self.rate_bits_per_s
         if rate is not None and (word := out_of(rate, *_RATES_KEPT)):
             yield Problem(f"--rate {rate:g} bit/s", word, "give a rate from 1kbit to 100gbit")

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from haloscope.models import intervals as intervals_of
 from haloscope.models.intervals import Intervals, bootstrapped
 from haloscope.models.model import FittedParameter, Residuals
-from haloscope.models.sweep import Array, Sweep, fit_lines
+from haloscope.models.sweep import Array, Line, Sweep, fit_lines
 from haloscope.quantities import rate, seconds, size
 from haloscope.stats.estimates import Estimate
 
@@ -88,14 +88,6 @@ class Hockney:
         return self.alpha_s.value + sizes / self.bandwidth_bytes_per_s.value
 
 
-@dataclass(frozen=True, eq=False)
-class _Solved:
-    """alpha (seconds) and slope (seconds per byte) for each row of times."""
-
-    alpha: Array
-    slope: Array
-
-
 def fit(
     data: Sweep,
     method: Method = "log",
@@ -131,12 +123,7 @@ def fit(
     )
 
 
-def _least_squares(sizes: Array, times_s: Array) -> _Solved:
-    line = fit_lines(sizes, times_s)
-    return _Solved(line.intercept, line.slope)
-
-
-def _log(sizes: Array, times_s: Array) -> _Solved:
+def _log(sizes: Array, times_s: Array) -> Line:
     """Least squares of log time, by a search over its one nonlinear parameter.
 
     With k = slope / alpha, log T = log alpha + log(1 + k n). For a given k the best log alpha is a
@@ -161,18 +148,18 @@ def _log(sizes: Array, times_s: Array) -> _Solved:
             break
     k = np.exp(u)
     alpha = np.exp(np.mean(np.log(times_s) - np.log1p(k[:, None] * sizes), axis=1))
-    return _Solved(alpha, k * alpha)
+    return Line(alpha, k * alpha)
 
 
 def _centred(rows: Array) -> Array:
     return np.asarray(rows - rows.mean(axis=1, keepdims=True), dtype=np.float64)
 
 
-def _extrapolation(ends: Ends, sizes: Array, times_s: Array) -> _Solved:
+def _extrapolation(ends: Ends, sizes: Array, times_s: Array) -> Line:
     small = _between(sizes, ends.latency_bytes)
     large = _between(sizes, ends.bandwidth_bytes)
     bandwidth = np.mean(sizes[large] / times_s[:, large], axis=1)
-    return _Solved(np.mean(times_s[:, small], axis=1), 1.0 / bandwidth)
+    return Line(np.mean(times_s[:, small], axis=1), 1.0 / bandwidth)
 
 
 def _taken(sizes: Array, ends: Ends) -> Ends:
@@ -198,10 +185,10 @@ def _words(sizes: tuple[float, float] | None) -> str:
     return f"{size(sizes[0])} to {size(sizes[1])}" if sizes else ""
 
 
-_Solver = Callable[[Array, Array], _Solved]
+_Solver = Callable[[Array, Array], Line]
 
 _SOLVERS: dict[Method, _Solver] = {
-    "least_squares": _least_squares,
+    "least_squares": fit_lines,
     "log": _log,
 }
 
@@ -216,7 +203,7 @@ def _between(sizes: Array, ends: tuple[float, float]) -> npt.NDArray[np.bool_]:
 def _estimates(data: Sweep, solve: _Solver, how: Intervals) -> tuple[Estimate, Estimate]:
     solved, draws = solve(data.x, data.centres_s[None]), solve(data.x, how.resampled(data))
     return (
-        bootstrapped(float(solved.alpha[0]), draws.alpha, data.launches),
+        bootstrapped(float(solved.intercept[0]), draws.intercept, data.launches),
         bootstrapped(float(solved.slope[0]), draws.slope, data.launches),
     )
 

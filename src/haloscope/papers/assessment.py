@@ -72,7 +72,8 @@ def assessed(
     comparisons to count; None: all.
     """
     own = [cell for cell in cells if all(c.holds(cell.keys) for c in one.where)]
-    rate = one.column in RATES or (not one.column and _is_rate(own))
+    jacobi = bool(own) and own[0].keys.get("kernel") == "jacobi"
+    rate = one.column in RATES or (not one.column and jacobi)
     outcomes = list(_TESTS[one.shape](one, own, rate))
     outcomes = [each for each in outcomes if not each.fitted] or outcomes
     if among is not None:
@@ -88,10 +89,6 @@ def assessed(
         fitted=bool(outcomes) and all(each.fitted for each in outcomes),
         decided=frozenset(each.cells for each in decided),
     )
-
-
-def _is_rate(cells: Sequence[KnownCell]) -> bool:
-    return bool(cells) and str(cells[0].keys.get("kernel", "")) == "jacobi"
 
 
 def _matching(cells: Iterable[KnownCell], conditions: Sequence[Condition]) -> list[KnownCell]:
@@ -252,10 +249,6 @@ def _scattered(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Iterat
         yield _judged("all cells", *_ratio(top, bottom, False), one.range or (1.0, 1.1), *own)
 
 
-def _bound(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Iterator[Held]:
-    return iter(())
-
-
 _TESTS: Mapping[str, Callable[[Statement, Sequence[KnownCell], bool], Iterator[Held]]] = {
     **dict.fromkeys(("faster", "alike", "ratio"), _ratios),
     "difference": _differences,
@@ -266,7 +259,7 @@ _TESTS: Mapping[str, Callable[[Statement, Sequence[KnownCell], bool], Iterator[H
     "best": _best,
     "turns": _turns,
     "scattered": _scattered,
-    "bound": _bound,
+    "bound": lambda *_: iter(()),
 }
 
 

@@ -39,14 +39,10 @@ def with_guesses(table: PaperTable, cells: Sequence[PredictedCell]) -> list[Pred
         return _solves(cells)
     if kind == JACOBI:
         alone = _one_rank(table)
-        return [_guessed(one, alone and alone * float(one.keys["ranks"])) for one in cells]
+        return [replace(one, naive=alone and alone * float(one.keys["ranks"])) for one in cells]
     if kind == RELATIVE:
-        return [_guessed(one, 1.0) for one in cells]
+        return [replace(one, naive=1.0) for one in cells]
     return [_message(table, one) for one in cells]
-
-
-def _guessed(cell: PredictedCell, naive: float | None, null: float | None = None) -> PredictedCell:
-    return replace(cell, naive=naive, null=null)
 
 
 def _solves(cells: Sequence[PredictedCell]) -> list[PredictedCell]:
@@ -61,8 +57,8 @@ def _solves(cells: Sequence[PredictedCell]) -> list[PredictedCell]:
     found = []
     for cell in cells:
         alone, nodes = one_node.get(alike(cell)), float(cell.keys["nodes"])
-        able = alone is not None and nodes > 1
-        found.append(_guessed(cell, alone.published / nodes if able and alone else None))
+        guess = alone.published / nodes if alone is not None and nodes > 1 else None
+        found.append(replace(cell, naive=guess))
     return found
 
 
@@ -90,13 +86,13 @@ def _message(table: PaperTable, cell: PredictedCell) -> PredictedCell:
         measured = _alone(table, placement, size)
         added = _ADDED_S.get(said.get("option") if table.id == "2" else said.get("kernel"))
         null = measured + added if measured is not None and added is not None else None
-        return _guessed(cell, naive, null)
+        return replace(cell, naive=naive, null=null)
     if said.get("kernel") == "sf_dmda":
         placement = "inter_node" if said["nodes"] == 9 else "intra_socket"
         measured = _alone(table, placement, max(8, 8 * int(said["n"])))
         if measured is not None:
             waits = _LAUNCH_S + _SYNC_S + max(measured, _LAUNCH_S) + _LAUNCH_S
-            return _guessed(cell, None, waits)
+            return replace(cell, null=waits)
     return cell
 
 

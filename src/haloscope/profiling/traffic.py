@@ -132,11 +132,6 @@ World = dict[int, Process]
 """Processes of a world by rank."""
 
 
-def read(folder: Path) -> list[Traffic]:
-    """Read the output of processes in a folder, by world, in order of their start."""
-    return put_together(worlds(folder))
-
-
 def put_together(found: Sequence[World]) -> list[Traffic]:
     """Return the transfers of each world."""
     links = _links(found)

@@ -23,6 +23,7 @@ from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
+from haloscope.study.plan import SavedPlan
 from haloscope.study.schema import Study
 
 
@@ -122,7 +123,8 @@ def test_failed_launches_are_retried_last(tmp_path: Path, monkeypatch: pytest.Mo
     tried = SimpleNamespace(key=(launches[0].case.id, 0))
     monkeypatch.setattr(driving, "attempts", lambda _: [tried])
 
-    first = driving._untried_first(launches, ResultFolder(tmp_path))
+    plan = SavedPlan("a", "a", 0, (case(),), (), {}, {})
+    first = driving._for_one_allocation(plan, launches, ResultFolder(tmp_path))
 
     assert [one.number for one in first] == [1, 2, 0]
 

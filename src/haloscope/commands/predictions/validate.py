@@ -161,7 +161,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.paper == "local":
         return _local(arguments)
     tell, out = Teller(Screen(stderr=True)), Screen()
-    replicates = _replicates(arguments)
+    number = arguments.replicates
+    replicates = None if number is None else Replicates(number, arguments.spread)
     cells: list[PredictedCell] = []
     tables: list[Table] = []
     without: list[str] = []
@@ -264,12 +265,6 @@ def _recorded(paper: str, name: str) -> list[KnownCell]:
             Problem(f"--from {name}", f"none of its cases is in a table of {paper}", remedy)
         )
     return found
-
-
-def _replicates(arguments: argparse.Namespace) -> Replicates | None:
-    if arguments.replicates is None:
-        return None
-    return Replicates(arguments.replicates, arguments.spread)
 
 
 def _show_sensitivity(found: Sequence[Moved], cluster: Cluster, out: Screen) -> None:

@@ -198,25 +198,23 @@ def remove_left(directory: Path) -> int:
     return len(left)
 
 
-def _untried_first(launches: Sequence[Launch], folder: ResultFolder) -> list[Launch]:
-    """Return the launches with those last that failed before: others need the job's time, too."""
-    tried = {one.key for one in attempts(folder.records)}
-    return sorted(launches, key=lambda launch: (launch.case.id, launch.number) in tried)
-
-
 def _for_one_allocation(
     plan: SavedPlan, launches: Sequence[Launch], folder: ResultFolder
 ) -> list[Launch]:
     """Return the launches of one job: all, or those of the first allocation with
     untried launches.
+
+    Those that failed before are last: others need the job's time, too.
     """
-    ordered = _untried_first(launches, folder)
+    tried = {one.key for one in attempts(folder.records)}
+
+    def failed(one: Launch) -> bool:
+        return (one.case.id, one.number) in tried
+
+    ordered = sorted(launches, key=failed)
     if plan.allocations is None or not ordered:
         return ordered
-    tried = {one.key for one in attempts(folder.records)}
-    _, chosen = min(
-        ((one.case.id, one.number) in tried, plan.allocation_of(one)) for one in ordered
-    )
+    _, chosen = min((failed(one), plan.allocation_of(one)) for one in ordered)
     return [one for one in ordered if plan.allocation_of(one) == chosen]
 
 

@@ -212,13 +212,9 @@ class Submission(FolderJobs):
     def submit(self, job: JobAsked) -> str:
         """Write and submit a job; return its id."""
         noted = self.write(job)
-        return self._submitted(noted)
-
-    def _submitted(self, noted: Submitted) -> str:
-        job = self.batch.submit(Path(noted.script), self.name, noted.comment)
-        here = [one if one != noted else replace(one, job=job) for one in self.noted()]
-        self.save(here)
-        return job
+        number = self.batch.submit(Path(noted.script), self.name, noted.comment)
+        self.save([one if one != noted else replace(one, job=number) for one in self.noted()])
+        return number
 
     def found_again(self) -> None:
         """Look for jobs whose submission had no answer; accepted ones get their id."""

@@ -63,12 +63,11 @@ class Here(Place):
         node model.
         """
         here = _machine()
-        model = _calibrated(here)
-        return {
-            **here,
-            "cluster": model.name if model else None,
-            "platform": _state(model) if model else None,
-        }
+        if (model := _calibrated(here)) is None:
+            return {**here, "cluster": None, "platform": None}
+        from haloscope.clusters.schema import state
+
+        return {**here, "cluster": model.name, "platform": state(model)}
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """Launch each probe; cases whose transport is unavailable become absent, with
@@ -128,12 +127,6 @@ class _NotKnownYet(tuple[str, ...]):
     def __contains__(self, name: object) -> bool:
         """Return True, because its transports are unknown."""
         return True
-
-
-def _state(model: Cluster) -> str:
-    from haloscope.clusters.schema import state
-
-    return state(model)
 
 
 def _machine() -> dict[str, Any]:
