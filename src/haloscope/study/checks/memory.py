@@ -3,39 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from haloscope.quantities import size
 from haloscope.study.case import Case
+from haloscope.study.program import Forecast
 
 Fits = Callable[[Mapping[str, Any]], bool]
 FEW = 64
 """Some kernels accept only even numbers, or multiples of 16 bytes."""
-
-
-class _Arrays(Protocol):
-    """The memory of a case, summed over ranks, and the part of it on GPUs."""
-
-    @property
-    def memory_bytes(self) -> int: ...
-    @property
-    def device_bytes(self) -> int: ...
-
-
-class _Forecast(_Arrays, Protocol):
-    """The memory of a case, and the problems that its kernel reports."""
-
-    @property
-    def problems(self) -> Sequence[object]: ...
-
-
-class _Sized(Protocol):
-    @property
-    def given(self) -> Mapping[str, Any]: ...
-    @property
-    def params(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -69,7 +47,7 @@ class Room:
             return f"{self.owner} has {size(self.bytes)} of {of}"
         return f"only {size(self.bytes)} of {of} is free"
 
-    def taken(self, arrays: _Arrays) -> int:
+    def taken(self, arrays: Case | Forecast) -> int:
         """Return how much of it a case needs, in bytes."""
         return arrays.device_bytes if self.gpus else arrays.memory_bytes
 
@@ -78,11 +56,12 @@ class Room:
         return size(self.taken(case) / self.nodes)
 
     def refusal(
-        self, case: Case, needs: Callable[[Mapping[str, Any]], _Forecast]
+        self, case: Case, needs: Callable[[Mapping[str, Any]], Forecast]
     ) -> tuple[str, str]:
         """Return what is wrong with a case that is too large, and what to do."""
         largest = largest_that_fits(
-            case,
+            case.given,
+            case.params,
             lambda given: self.taken(needs(given)) <= self.total_bytes,
             lambda given: not needs(given).problems,
         )
@@ -93,21 +72,24 @@ class Room:
         return what, f"{smaller}, or {self.instead}"
 
 
-def largest_that_fits(case: _Sized, fits: Fits, accepted: Fits = lambda given: True) -> str | None:
+def largest_that_fits(
+    given: Mapping[str, Any], params: Mapping[str, Any], fits: Fits, accepted: Fits
+) -> str | None:
     """Return key=value of the largest size that fits, or None if there is none.
 
     The size is a mesh (size=400x400x400, whose shape is kept), the edge of a cube (L), or of a
-    square (n). fits: whether a case with other parameters fits; its needs grow with the size.
+    square (n). given, params: of a case that is too large. fits: whether a case with other
+    parameters fits; its needs grow with the size.
     accepted: whether the kernel accepts them: some refuse odd numbers.
     """
 
     def largest(key: str, most: int, value: Callable[[int], object]) -> int | None:
-        def given(number: int) -> Mapping[str, Any]:
-            return {**case.given, key: value(number)}
+        def asked(number: int) -> Mapping[str, Any]:
+            return {**given, key: value(number)}
 
-        return _largest(most, lambda one: fits(given(one)), lambda one: accepted(given(one)))
+        return _largest(most, lambda one: fits(asked(one)), lambda one: accepted(asked(one)))
 
-    size = str(case.params.get("size", ""))
+    size = str(params.get("size", ""))
     if size.replace("x", "").isdigit():
         extents = [int(extent) for extent in size.split("x")]
         longest = max(extents)
@@ -117,10 +99,10 @@ def largest_that_fits(case: _Sized, fits: Fits, accepted: Fits = lambda given: T
 
         edge = largest("size", longest, scaled)
         return f"size={scaled(edge)}" if edge else None
-    key = next((key for key in ("L", "n") if isinstance(case.params.get(key), int)), None)
+    key = next((key for key in ("L", "n") if isinstance(params.get(key), int)), None)
     if key is None:
         return None
-    found = largest(key, case.params[key], lambda value: value)
+    found = largest(key, params[key], lambda value: value)
     return f"{key}={found}" if found else None
 
 
