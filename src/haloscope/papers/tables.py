@@ -22,7 +22,6 @@ from haloscope.papers.file import (
     PublishedValue,
     Scalar,
     Speedups,
-    TableFile,
     TableMachine,
     read_paper,
     read_rows,
@@ -229,40 +228,14 @@ def load(paper_id: str) -> Paper:
     tables = {}
     for table in file.tables:
         texts, rows = read_rows(folder / table.file, table, file.columns)
-        columns = {name: file.columns[name] for name in table.columns}
-        tables[table.id] = _table(file.id, table, columns, rows, texts)
+        said = {name: value for name, value in table if name != "file"}
+        said["columns"] = {name: file.columns[name] for name in table.columns}
+        tables[table.id] = PaperTable(paper=file.id, **said, rows=rows, texts=texts)
     return Paper(file.id, file.title, file.authors, file.year, file.report, file.notes, tables)
 
 
 def _known() -> list[str]:
     return sorted(path.parent.name for path in share("papers").glob("*/paper.toml"))
-
-
-def _table(
-    paper: str,
-    file: TableFile,
-    columns: Mapping[str, PublishedColumn],
-    rows: tuple[Mapping[str, PublishedValue], ...],
-    texts: tuple[Mapping[str, str], ...],
-) -> PaperTable:
-    return PaperTable(
-        paper=paper,
-        id=file.id,
-        kind=file.kind,
-        caption=file.caption,
-        columns=columns,
-        keys=file.keys,
-        facts=file.facts,
-        resolution_s=file.resolution_s,
-        form=file.form,
-        notes=file.notes,
-        omitted=file.omitted,
-        speedups=file.speedups,
-        not_predicted=file.not_predicted,
-        machines=file.machines,
-        rows=rows,
-        texts=texts,
-    )
 
 
 def _words(where: Mapping[str, Scalar]) -> str:

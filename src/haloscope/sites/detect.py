@@ -27,7 +27,7 @@ def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
         with _answered():
             partitions, default = _partitions(commands)
             kinds = srun_kinds.asked(commands)
-            called = name or _cluster_name(commands)
+            called = name or commands.configured("ClusterName") or "cluster"
     except UserError as error:
         raise UserError([*error.problems, *_others()]) from error
     mpi = next(iter(kinds.usable), None)
@@ -78,14 +78,6 @@ def _others() -> Iterator[Problem]:
                 f'write sites/NAME.toml by hand, with scheduler = "{scheduler}" (docs/sites.md)'
             )
             yield Problem(command, what, remedy)
-
-
-def _cluster_name(commands: Slurm) -> str:
-    for line in commands.output("scontrol", "show", "config").splitlines():
-        key, _, value = line.partition("=")
-        if key.strip() == "ClusterName":
-            return value.strip()
-    return "cluster"
 
 
 def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:

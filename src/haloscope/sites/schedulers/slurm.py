@@ -116,6 +116,12 @@ class Slurm(Scheduler):
         """Return the state of a job from scontrol: squeue does not print the number of restarts."""
         return self._remembered(job) or JobState(GONE)
 
+    def configured(self, key: str) -> str | None:
+        """Return a value of the cluster's configuration; None without one."""
+        lines = self.output("scontrol", "show", "config").splitlines()
+        pairs = (line.partition("=") for line in lines)
+        return next((value.strip() for name, _, value in pairs if name.strip() == key), None)
+
     def _in_queue(self) -> dict[str, JobState]:
         printed = self.output("squeue", "--me", "--noheader", "--format=%i|%T|%N|%r")
         return {

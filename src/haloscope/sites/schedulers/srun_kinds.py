@@ -71,12 +71,8 @@ def cause(said: str) -> str | None:
 
 
 def _default(commands: Slurm) -> str | None:
-    for line in commands.output("scontrol", "show", "config").splitlines():
-        key, _, value = line.partition("=")
-        if key.strip() == "MpiDefault":
-            kind = value.strip().removeprefix("mpi/")
-            return None if kind in ("none", "(null)", "") else kind
-    return None
+    kind = (commands.configured("MpiDefault") or "").removeprefix("mpi/")
+    return None if kind in ("none", "(null)", "") else kind
 
 
 def notes(kinds: Kinds) -> list[str]:
