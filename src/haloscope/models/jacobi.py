@@ -16,6 +16,7 @@ ranks, and the memory bandwidth.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
@@ -96,8 +97,24 @@ class SweepParts:
     ghosts_s: float
 
 
+class JacobiModel(ABC):
+    """A model of a sweep. name, source: what it is, and the paper and equation it is from."""
+
+    name: str
+    source: str
+
+    def seconds(self, sweep: JacobiSweep) -> float:
+        """Return the seconds of one sweep; an exchange of several layers is divided equally."""
+        parts = self.parts(sweep)
+        return parts.update_s + parts.ghosts_s
+
+    @abstractmethod
+    def parts(self, sweep: JacobiSweep) -> SweepParts:
+        """Return the seconds of points and ghosts in one sweep."""
+
+
 @dataclass(frozen=True)
-class Textbook:
+class Textbook(JacobiModel):
     """Equations (14) and (15).
 
     update_s: T_s over the points of a single rank. latency_s, bandwidth_bytes_per_s: T_l and B of
@@ -111,11 +128,6 @@ class Textbook:
     name = "textbook"
     source = "ORFEO report, section 3, equations (14) to (16)"
 
-    def seconds(self, sweep: JacobiSweep) -> float:
-        """Return T_s + T_c."""
-        parts = self.parts(sweep)
-        return parts.update_s + parts.ghosts_s
-
     def parts(self, sweep: JacobiSweep) -> SweepParts:
         """Return T_s and T_c."""
         which = 1 if sweep.nodes > 1 else 0
@@ -126,7 +138,7 @@ class Textbook:
 
 
 @dataclass(frozen=True)
-class Detailed:
+class Detailed(JacobiModel):
     """The detailed model.
 
     update_s: as in Textbook. bytes_per_update: memory traffic of the algorithm. memory: combined
@@ -152,11 +164,6 @@ class Detailed:
     source = (
         "ORFEO report, section 3, with memory and cores shared by ranks, messages by axis, overlap"
     )
-
-    def seconds(self, sweep: JacobiSweep) -> float:
-        """Return the seconds of one sweep; an exchange of several layers is divided equally."""
-        parts = self.parts(sweep)
-        return parts.update_s + parts.ghosts_s
 
     def parts(self, sweep: JacobiSweep) -> SweepParts:
         """Return the parts of one sweep: points, and the copies and messages not hidden behind
@@ -195,6 +202,3 @@ class Detailed:
         if sweep.between_nodes(axis):
             return 2 * self.message[1](size_bytes)
         return 4 * self.message[0](size_bytes)
-
-
-JacobiModel = Textbook | Detailed

@@ -98,12 +98,12 @@ class Traffic:
         """Bytes read from or written to files by all ranks, by the operation's name."""
         return _by_operation(self.files)
 
-    def matrix(self, phase: str | None = None) -> dict[tuple[int, int], Sent]:
-        """Return transfers between ranks of this world, in a phase or in all."""
+    def matrix(self) -> dict[tuple[int, int], Sent]:
+        """Return transfers between ranks of this world."""
         return _summed(
             ((flow.sender.rank, flow.receiver.rank), sent)
             for flow, sent in self.pairs.items()
-            if phase in (None, flow.phase) and not self.is_outside(flow)
+            if not self.is_outside(flow)
         )
 
     def is_outside(self, flow: Flow) -> bool:

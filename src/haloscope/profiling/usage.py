@@ -52,7 +52,6 @@ class Usage:
     messages and of collective operations, by name and by size as in CountLine.
     """
 
-    number: int
     seconds: Mapping[int, float]
     functions: Mapping[CallsOfRank, Spent]
     sizes: Mapping[tuple[str, int], Sent]
@@ -87,7 +86,7 @@ def total(of_ranks: Mapping[int, Spent]) -> Spent:
     return sum(of_ranks.values(), Spent())
 
 
-def of_world(number: int, world: Mapping[int, Process]) -> Usage:
+def of_world(world: Mapping[int, Process]) -> Usage:
     """Return the use of MPI by a world's ranks."""
     functions: dict[CallsOfRank, Spent] = {}
     sizes: dict[tuple[str, int], Sent] = {}
@@ -103,7 +102,6 @@ def of_world(number: int, world: Mapping[int, Process]) -> Usage:
             if line.comm is not None:
                 _add(comms, line, sent)
     return Usage(
-        number,
         {rank: process.seconds for rank, process in sorted(world.items())},
         functions,
         dict(sorted(sizes.items(), key=lambda item: _order(item[0]))),

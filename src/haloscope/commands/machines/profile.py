@@ -91,7 +91,7 @@ def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path, with_sites:
     if not found:
         return code
     worlds = traffic.put_together(found)
-    used = [usage.of_world(number, world) for number, world in enumerate(found, 1)]
+    used = [usage.of_world(world) for world in found]
     places = {function.place for one in used for function in one.functions}
     named = sites.resolved(places) if with_sites else None
     data = [document.of_world(one, its, named) for one, its in zip(worlds, used, strict=True)]
