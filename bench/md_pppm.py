@@ -316,7 +316,7 @@ def counted(
         done = subprocess.run(command, cwd=run, env=variables, capture_output=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout.decode()[-2000:]}")
-        (found,) = traffic.read(Path(folder))
+        (found,) = traffic.put_together(traffic.worlds(Path(folder)))
         return found
 
 
