@@ -9,6 +9,7 @@ from dataclasses import replace
 from math import nan
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import OPEN, Contrast
@@ -279,24 +280,9 @@ def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Ite
             yield comparing.imported(name, sorted(tools))
     if _one_after_the_other(first, second):
         yield comparing.drift()
-    for name, one, other in zip(
-        (
-            "host",
-            "processor",
-            "device",
-            "MPI",
-            "compiler",
-            "flags",
-            "launcher",
-            "MPI variables",
-            "halobench sources",
-            "haloscope",
-        ),
-        _identity(first),
-        _identity(second),
-        strict=True,
-    ):
-        if one != other:
+    theirs = _identity(second)
+    for name, one in _identity(first).items():
+        if one != (other := theirs[name]):
             yield comparing.different(f"{name}: {one} ({names[0]}), {other} ({names[1]})")
 
 
@@ -313,20 +299,25 @@ def _one_after_the_other(first: Dossier, second: Dossier) -> bool:
     return not simulated and bool(begin) and end <= later_begin and later_end > end
 
 
-def _identity(dossier: Dossier) -> tuple[str, ...]:
-    machines = [record.machine or {} for record in dossier.records]
-    found = [{str(one.get(key) or "") for one in machines} for key in ("host", "cpu")]
-    found.append({record.device or "" for record in dossier.records})
-    found += [
-        {str(record.toolchain.get(key) or "") for record in dossier.records}
-        for key in ("mpi", "compiler", "flags", "launcher")
-    ]
-    found.append({in_words(record.tuning) for record in dossier.records if record.tuning})
-    found.append({str(record.toolchain.get("source") or "") for record in dossier.records})
-    found.append({str(record.haloscope or "") for record in dossier.records})
-    return tuple(_said(values) for values in found)
-
-
-def _said(values: set[str]) -> str:
-    known = sorted({value.splitlines()[0] for value in values if value})
-    return "; ".join(known) or "not known"
+def _identity(dossier: Dossier) -> dict[str, str]:
+    """Return what should be equal in all records, by name, in words."""
+    records = dossier.records
+    machines = [record.machine or {} for record in records]
+    libraries = [record.toolchain for record in records]
+    found: dict[str, list[Any]] = {
+        "host": [one.get("host") for one in machines],
+        "processor": [one.get("cpu") for one in machines],
+        "device": [record.device for record in records],
+        "MPI": [one.get("mpi") for one in libraries],
+        "compiler": [one.get("compiler") for one in libraries],
+        "flags": [one.get("flags") for one in libraries],
+        "launcher": [one.get("launcher") for one in libraries],
+        "MPI variables": [in_words(record.tuning) for record in records if record.tuning],
+        "halobench sources": [one.get("source") for one in libraries],
+        "haloscope": [record.haloscope for record in records],
+    }
+    known = {
+        name: sorted({str(value).splitlines()[0] for value in values if value})
+        for name, values in found.items()
+    }
+    return {name: "; ".join(values) or "not known" for name, values in known.items()}
