@@ -127,6 +127,15 @@ def drafts(folder: Path) -> list[Path]:
     return [path for path in folder.glob("*.new") if re.search(r"\.\d+\.new$", path.name)]
 
 
+def write_asked(path: Path, text: str) -> None:
+    """Write a file that a user named. Raise UserError if it is not writable."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        remedy = "give a file in an existing, writable folder"
+        raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file atomically: to a temporary file beside it, which is synced and renamed.
 

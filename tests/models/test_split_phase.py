@@ -73,7 +73,7 @@ def test_a_device_adds_startup_and_wait_times() -> None:
 
     assert model.on_device and not fitted(data).on_device
     assert model.composed_s(overlap=True) == pytest.approx(model.whole_s)
-    assert model.predict(SIZES) == pytest.approx(model.whole_s, rel=1e-6)
+    assert model.residuals.predicted_s == pytest.approx(model.whole_s, rel=1e-6)
     lacking = {**data.parts_s, **device}
     lacking.pop("synchronise at the end")
     with pytest.raises(ValueError, match="device begin, synchronise, synchronise"):
@@ -146,12 +146,13 @@ def test_the_size_with_the_largest_gap_between_parts_and_total_is_reported() -> 
 def test_exact_parts_reproduce_their_lines_and_the_total() -> None:
     model = fitted(made())
 
-    assert model.predict(SIZES) == pytest.approx(model.whole_s, rel=1e-6)
+    assert model.residuals.predicted_s == pytest.approx(model.whole_s, rel=1e-6)
     assert model.residuals.relative_rms < 1e-6
     assert model.composed_s(overlap=True) == pytest.approx(model.whole_s)
     assert model.lines["bcast unpack"] is None
-    pack = [p.estimate.value for p in model.parameters if p.piece.startswith("bcast pack")]
-    assert pack == pytest.approx([1e-7, 2e10])
+    line = model.lines["bcast pack"]
+    assert line is not None
+    assert [one.estimate.value for one in line.parameters] == pytest.approx([1e-7, 2e10])
     assert model.valid == (8.0, 2.0**22)
 
 
@@ -203,9 +204,9 @@ def test_the_fit_detects_whether_messages_overlap(overlap: bool, word: str) -> N
 def test_intervals_have_nominal_coverage() -> None:
     model = split_phase.fit(made(noise=0.01), Intervals(resamples=200))
 
-    (pack,) = [
-        p for p in model.parameters if p.piece.startswith("reduce pack") and "band" in p.name
-    ]
+    line = model.lines["reduce pack"]
+    assert line is not None
+    (pack,) = [one for one in line.parameters if "band" in one.name]
     assert pack.estimate.low is not None and pack.estimate.high is not None
     assert pack.estimate.low < 2e10 < pack.estimate.high
 
@@ -233,6 +234,5 @@ def test_gaps_between_neighbours_are_found() -> None:
     assert found.gap_s.value == pytest.approx(2e-7, rel=0.05)
     assert 1 / found.gap_s_per_byte.value == pytest.approx(1e10, rel=0.02)
     assert found.alpha_s.low is not None and found.alpha_s.low < 1e-6 * 1.005
-    assert found.predict(3.0, 0.0) == pytest.approx(1.4e-6, rel=0.02)
     with pytest.raises(ValueError, match="two numbers of neighbours"):
         split_phase.fit_neighbours(neighbours[:4], sizes[:4], true[None, :4])

@@ -105,7 +105,7 @@ def figure(*xs: float) -> Figure:
     marks = tuple(Mark(x, 1.0) for x in xs)
     ideal = Curve("ideal", (Mark(1, 1), Mark(2, 2), Mark(4, 4)), bound=True)
     panel = Lines("p", "", Axis("x"), Axis("y"), (Curve("a", marks), ideal))
-    return Figure("f", "f", "F", (panel,), "")
+    return Figure("f", "F", (panel,), "")
 
 
 def test_a_bound_does_not_make_a_figure_of_a_single_point() -> None:
@@ -113,7 +113,7 @@ def test_a_bound_does_not_make_a_figure_of_a_single_point() -> None:
     assert not figure(1, 1).shows_enough
     assert figure(1, 2).shows_enough
     bars = Bars("b", "", ("one",), (("rest", (1.0,)),), ("1 s",))
-    assert Figure("f", "f", "F", (bars,), "").shows_enough
+    assert Figure("f", "F", (bars,), "").shows_enough
 
 
 COLUMNS = (Column("n", "N", align="left"), Column("a", "a"), Column("b", "b"))

@@ -14,7 +14,7 @@ from imports import SOURCE, imported, imports_of, rooms_known_to
 from haloscope.commands import COMMANDS, ROOMS, module_of
 
 TESTS = Path(__file__).parents[1]
-ANYONE = {"errors", "quantities", "paths", "toml", "verbosity", "keys", "layout"}
+ANYONE = {"errors", "grouped", "quantities", "paths", "toml", "verbosity", "keys", "layout"}
 """What rooms on the lowest floor may know, too."""
 FLOORS = (
     {*ANYONE, "host", "stats"},

@@ -54,15 +54,12 @@ def test_series_with_constant_drift_are_not_steady() -> None:
     for seed in range(20):
         found = warmup(rows(series(seed, 8, 60) * drift))
         assert not found.settled
-        assert found.drift.low is not None
-        assert found.drift.low > 1.01
 
 
 def test_a_short_drift_within_one_launch_is_not_steady() -> None:
     still_falling = np.exp(-0.02 * np.arange(40))
     found = warmup(rows(series(0, 1, 40, noise=0.005) * still_falling))
     assert not found.settled
-    assert found.drift.low is None
 
 
 def test_a_spike_in_one_launch_is_not_warmup() -> None:

@@ -47,7 +47,7 @@ def table_of(cases: Sequence[MeasuredCase], _: Context) -> list[Table]:
 def figure_of(_: Sequence[MeasuredCase], __: Context) -> list[Figure]:
     curve = Curve("", (Mark(1, 1), Mark(2, 1)))
     panel = Lines("weather", "", Axis("x"), Axis("y"), (curve,))
-    return [Figure("weather", "weather", "Weather", (panel,), "")]
+    return [Figure("weather", "Weather", (panel,), "")]
 
 
 @pytest.fixture

@@ -116,6 +116,16 @@ def step(case: MeasuredCase) -> Measure:
     return Measure(case, "", tuple(case.times_s), case.time)
 
 
+def point_time(case: MeasuredCase, point: Swept) -> Measure:
+    """Return the time of a step of a point."""
+    return Measure(case, "", point.sample, point.time)
+
+
+def one_way(case: MeasuredCase, point: Swept) -> Measure:
+    """Return the one-way time of a point whose step is a round trip."""
+    return Measure(case, "", point.sample_one_way, point.one_way)
+
+
 def _point(case: MeasuredCase, point: Swept) -> Measure:
     factor = 1.0
     if exchanges(case):

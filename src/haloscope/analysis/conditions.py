@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.remembering import remembered
+from haloscope.grouped import grouped
 from haloscope.quantities import count, listed
 from haloscope.stats import Rule
 from haloscope.stats.allocations import components, level_to_repeat
@@ -34,10 +35,9 @@ _OF_A_MACHINE = {"host": "host", "cpu": "processor", "cores": "cores"}
 
 def differences(cases: Sequence[MeasuredCase]) -> dict[str, list[str]]:
     """Return the conditions fixed by a plan that differ between good launches, with all values."""
-    seen: dict[tuple[str, str], dict[str, None]] = {}
-    for what, among, value in (fact for case in cases for fact in _facts(case)):
-        seen.setdefault((what, among), {})[value] = None
-    return {what: [*values] for (what, _), values in seen.items() if len(values) > 1}
+    facts = dict.fromkeys(fact for case in cases for fact in _facts(case))
+    seen = grouped(facts, lambda fact: fact[:2])
+    return {what: [fact[2] for fact in own] for (what, _), own in seen.items() if len(own) > 1}
 
 
 def changes(cases: Sequence[MeasuredCase]) -> list[str]:

@@ -41,6 +41,11 @@ class Context:
     predictions: Sequence[KeptError] = ()
 
     @property
+    def host(self) -> str:
+        """The name of the machine or of the simulated cluster; "None" if unknown."""
+        return str((self.machine or {}).get("host"))
+
+    @property
     def library(self) -> Library:
         """The published tables to show beside our values."""
         return Library([self.paper] if self.paper else [], self.options.published)

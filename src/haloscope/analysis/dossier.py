@@ -84,14 +84,18 @@ def open_folder(directory: Path) -> Dossier:
             Problem(str(folder.records), what, "continue with haloscope run --resume DIR")
         )
     plan = folder.load().as_dict() if folder.plan.exists() else {}
+    planned = [
+        Planned(case["case"], case["kernel"], settings_of(case), case["launches"])
+        for case in plan.get("cases", [])
+    ]
     study = read_study(folder.study).study if folder.study.exists() else None
     return Dossier(
         path=directory,
         title=study.title if study else directory.resolve().name,
         records=records,
-        cases=tuple(group(records, _planned(plan))),
-        tables=_wishes(study.tables) if study and study.tables else None,
-        figures=_wishes(study.figures) if study and study.figures else None,
+        cases=tuple(group(records, planned)),
+        tables=tuple(map(_wish, study.tables)) if study and study.tables else None,
+        figures=tuple(map(_wish, study.figures)) if study and study.figures else None,
         paper=papers.load(study.paper) if study and study.paper else None,
         shelf=tuple(papers.list_papers()),
         plan=plan,
@@ -102,17 +106,6 @@ def open_folder(directory: Path) -> Dossier:
 
 
 _REMEDY = "give a folder written by haloscope run"
-
-
-def _planned(plan: Mapping[str, Any]) -> list[Planned]:
-    return [
-        Planned(case["case"], case["kernel"], settings_of(case), case["launches"])
-        for case in plan.get("cases", [])
-    ]
-
-
-def _wishes(elements: list[Any]) -> tuple[Wish, ...]:
-    return tuple(_wish(element) for element in elements)
 
 
 def _wish(element: Element) -> Wish:

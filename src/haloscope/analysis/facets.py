@@ -7,8 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.study.settings import MODE, OUTPUT, PROTOCOL, Setting, Settings, apart, describe
+
+_Outside = tuple[tuple[str, Setting], ...]
+"""The settings that the cases of a part share."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,11 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
         inside -= _swept(cases) - chosen
     if {*PROCESSES} <= inside:
         inside.add("tasks")  # determined by these
-    parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
-    for case in cases:
-        outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
-        parts.setdefault(outside, []).append(case)
+
+    def outside(case: MeasuredCase) -> _Outside:
+        return tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
+
+    parts = grouped(cases, outside)
     if "threads" in inside:
         parts = _with_one_thread(parts)
     every = [dict(key) for key in parts]
@@ -52,18 +57,17 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
 
 
 def _with_one_thread(
-    parts: Mapping[tuple[tuple[str, Setting], ...], list[MeasuredCase]],
-) -> dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]]:
+    parts: Mapping[_Outside, list[MeasuredCase]],
+) -> dict[_Outside, list[MeasuredCase]]:
     """Add cases with one thread to every part that differs only in the binding of threads.
 
     They are the first point of each curve over threads.
     """
-    bound: dict[frozenset[tuple[str, Setting]], list[tuple[tuple[str, Setting], ...]]] = {}
-    for key in parts:
-        if ("thread_bind", None) not in key:
-            rest = frozenset(item for item in key if item[0] != "thread_bind")
-            bound.setdefault(rest, []).append(key)
-    found: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
+    bound = grouped(
+        (key for key in parts if ("thread_bind", None) not in key),
+        lambda key: frozenset(item for item in key if item[0] != "thread_bind"),
+    )
+    found: dict[_Outside, list[MeasuredCase]] = {}
     for key, own in parts.items():
         for other in bound.get(frozenset({*key} - {("thread_bind", None)}), [key]):
             found.setdefault(other, []).extend(own)
@@ -76,7 +80,7 @@ def _swept(cases: Sequence[MeasuredCase]) -> set[str]:
     for name in PROTOCOL:
         if len({case.settings.get(name) for case in cases}) < 2:
             continue
-        values_of: dict[tuple[tuple[str, Setting], ...], set[Setting]] = {}
+        values_of: dict[_Outside, set[Setting]] = {}
         for case in cases:
             others = tuple((k, v) for k, v in sorted(case.settings.items()) if k != name)
             values_of.setdefault(others, set()).add(case.settings.get(name))
@@ -104,20 +108,16 @@ def _each(part: Facet) -> list[Facet]:
 
 def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
     """Return each case as a facet, labelled among those of its kernel."""
-    kernels = dict.fromkeys(case.kernel for case in cases)
-    return [
-        part
-        for kernel in kernels
-        for part in facets([case for case in cases if case.kernel == kernel], ())
-    ]
+    kernels = grouped(cases, lambda case: case.kernel)
+    return [part for own in kernels.values() for part in facets(own, ())]
 
 
 def facets_of_kernels(cases: Sequence[MeasuredCase], axes: Sequence[str]) -> list[Facet]:
     """Return the facets of each kernel, labelled within it, and by kernel if there are several."""
-    kernels = dict.fromkeys(case.kernel for case in cases)
+    kernels = grouped(cases, lambda case: case.kernel)
     found = []
-    for kernel in kernels:
-        for part in facets([case for case in cases if case.kernel == kernel], axes):
+    for kernel, own in kernels.items():
+        for part in facets(own, axes):
             parts = (kernel if len(kernels) > 1 else "", part.label)
             found.append(replace(part, label=", ".join(text for text in parts if text)))
     return found

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from haloscope.grouped import grouped
 from haloscope.study.settings import Bytes, Setting, Settings, order, settings_of
 
 if TYPE_CHECKING:
@@ -26,9 +27,7 @@ class Planned:
 
 def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[MeasuredCase]:
     """Return all cases in the records or the plan, ordered by kernel and settings."""
-    by_case: dict[str, list[Record]] = {}
-    for record in records:
-        by_case.setdefault(record.case, []).append(record)
+    by_case = grouped(records, lambda record: record.case)
     asked = {one.id: one for one in planned}
     measured = [_measured(own, asked.get(case_id)) for case_id, own in by_case.items()]
     runner = {key: measured[0].settings[key] for key in ("runner", "clock")} if measured else {}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from haloscope.analysis.validation.bands import Basis
 from haloscope.analysis.validation.trust import Grade, Trust
+from haloscope.grouped import grouped
 from haloscope.quantities import listed, within
 
 _GRADES = 2
@@ -31,10 +32,10 @@ def badge(trust: Trust) -> str:
         ]
         sentences.append(f"Validated there: {listed([*each, *_more(trust.own)])}")
     if trust.others:
-        alike: dict[str, list[Grade]] = {}
-        for one in trust.others:
-            error = f"likely within {within(one.band.factor)}{'' if trust.own else _from(one)}"
-            alike.setdefault(error, []).append(one)
+        alike = grouped(
+            trust.others,
+            lambda one: f"likely within {within(one.band.factor)}{'' if trust.own else _from(one)}",
+        )
         each = [f"times of {_names(these)}, {error}" for error, these in [*alike.items()][:_GRADES]]
         rest = [one for these in [*alike.values()][_GRADES:] for one in these]
         sentences.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")

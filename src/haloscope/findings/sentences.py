@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 from haloscope.findings.caveats import EXPLAINED, RERUN, Caveat, Explanation
@@ -218,11 +219,7 @@ def _merged(subjects: Sequence[Settings], with_nodes: bool) -> str:
     return ", ".join(filter(None, (counted, words(own))))
 
 
-def _trend(finding: Finding) -> str:
-    return joined([_step(finding, part) for part in finding.parts])
-
-
-def _step(finding: Finding, part: Claim) -> str:
+def _trend(finding: Finding, part: Claim) -> str:
     own = words({**part.subject, **point_of(finding, part)})
     value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
     if part.ratio is None:
@@ -279,12 +276,8 @@ def _breakdown(finding: Finding) -> str:
     return f"{whole}{apart(parts)}"
 
 
-def _bound(finding: Finding) -> str:
-    """Return "23.3 GB/s, 46 % of STREAM triad (n = 1024)"; or the verdicts of rules."""
-    return joined([_against_bound(finding, part) for part in finding.parts])
-
-
-def _against_bound(finding: Finding, part: Claim) -> str:
+def _bound(finding: Finding, part: Claim) -> str:
+    """Return "23.3 GB/s, 46 % of STREAM triad (n = 1024)"; or the verdict of a rule."""
     own = words(part.subject)
     if part.verdict is not None:
         by = f"{own} {VERDICTS[part.verdict]}"
@@ -368,14 +361,18 @@ def _fact(finding: Finding, part: Claim) -> str:
     return " ".join(text for text in facts if text)
 
 
+def _each(clause: Callable[[Finding, Claim], str], finding: Finding) -> str:
+    return joined([clause(finding, part) for part in finding.parts])
+
+
 _BODIES: Mapping[FindingShape, Callable[[Finding], str]] = MappingProxyType(
     {
         FindingShape.VALUE: _values,
         FindingShape.COMPARISON: compared,
         FindingShape.BEST: fastest,
-        FindingShape.TREND: _trend,
+        FindingShape.TREND: partial(_each, _trend),
         FindingShape.BREAKDOWN: _breakdown,
-        FindingShape.BOUND: _bound,
+        FindingShape.BOUND: partial(_each, _bound),
         FindingShape.PUBLISHED: _published,
     }
 )

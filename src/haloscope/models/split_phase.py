@@ -40,11 +40,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from haloscope.models import piecewise_hockney
 from haloscope.models.intervals import RESOLUTION, Intervals, bootstrapped
-from haloscope.models.model import FittedParameter, Residuals
+from haloscope.models.model import Residuals
 from haloscope.models.sweep import ONE_WAY, Array, sweep
 from haloscope.stats.estimates import Estimate
 
@@ -123,21 +122,6 @@ class SplitPhase:
     name = "split phase"
     source = "Zhang, Mills and Smith 2020 (ANL, Summit, part II), section 6"
 
-    @property
-    def parameters(self) -> tuple[FittedParameter, ...]:
-        """alpha_s and bandwidth_bytes_per_s of every part and piece."""
-        return tuple(
-            FittedParameter(one.name, one.estimate, f"{part}, {one.piece}")
-            for part, line in self.lines.items()
-            if line is not None
-            for one in line.parameters
-        )
-
-    def predict(self, x: npt.ArrayLike) -> Array:
-        """Return seconds of a step that sends x bytes per operation, from the fitted parts."""
-        parts = self._lines_at(np.asarray(x, dtype=np.float64))
-        return compose(parts, overlap=True, one_sided=self.data.one_sided)
-
     def composed_s(self, *, overlap: bool) -> Array:
         """Return (points,): seconds of a step from its measured parts, with max() or the sum."""
         return compose(self.parts_s, overlap=overlap, one_sided=self.data.one_sided)
@@ -192,16 +176,6 @@ class SplitPhase:
                 both_move = before > 0 and after > 0
                 share = np.log(1 / before) / np.log(after / before) if both_move else 1.0
                 found.append(float(below * (above / below) ** share))
-        return found
-
-    def _lines_at(self, remote: Array) -> dict[str, Array]:
-        local = np.interp(remote, self.data.remote_bytes, self.data.local_bytes)
-        found = {}
-        for part, line in self.lines.items():
-            at = local if part.endswith("scatter") else remote
-            found[part] = np.zeros_like(remote) if line is None else line.predict(at)
-        for part in DEVICE_PARTS if self.on_device else ():
-            found[part] = np.interp(remote, self.data.remote_bytes, self.parts_s[part])
         return found
 
 
@@ -333,12 +307,6 @@ class Neighbours:
     relative_rms: float
 
     source = "after LogGP, Alexandrov et al. 1995: alpha + (k - 1) g + s G"
-
-    def predict(self, neighbours: npt.ArrayLike, remote_bytes: npt.ArrayLike) -> Array:
-        """Return seconds of the messages of an operation."""
-        values = (self.alpha_s.value, self.gap_s.value, self.gap_s_per_byte.value)
-        found: Array = _terms(np.asarray(neighbours), np.asarray(remote_bytes)) @ np.array(values)
-        return found
 
 
 def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Neighbours:

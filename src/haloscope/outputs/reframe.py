@@ -40,7 +40,9 @@ def read(output: Output) -> list[PrintedRun]:
         raise output.error(1, "the JSON is not a run report", expected)
     session = report.get("session_info") or {}
     runs = [
-        _run(output, case, session) for case in _cases(output, report["runs"]) if not _skipped(case)
+        _run(output, case, session)
+        for case in _cases(output, report["runs"])
+        if case.get("result") != "skip" and not case.get("fixture")
     ]
     if not runs:
         raise output.error(1, "the report has no executed test case", "a test case with a result")
@@ -53,10 +55,6 @@ def _cases(output: Output, runs: list[Any]) -> Iterator[Mapping[str, Any]]:
         if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
             raise output.error(1, f"runs[{number}].testcases is not a list of objects", "one")
         yield from cases
-
-
-def _skipped(case: Mapping[str, Any]) -> bool:
-    return case.get("result") == "skip" or bool(case.get("fixture"))
 
 
 def _run(output: Output, case: Mapping[str, Any], session: Mapping[str, Any]) -> PrintedRun:

@@ -76,7 +76,8 @@ def json_object(text: bytes) -> dict[str, Any]:
     for a float.
     """
     try:
-        value = _decoder(text).decode(text.decode())
+        decoder = _CAREFUL if _may_overflow(text) else _QUICK
+        value = decoder.decode(text.decode())
     except json.JSONDecodeError as error:
         raise ValueError("not a JSON object") from error
     except UnicodeDecodeError as error:
@@ -171,11 +172,6 @@ def _may_overflow(text: bytes) -> bool:
             return True
         at = shape.find(_LARGE, at + 1)
     return _LONG in shape
-
-
-def _decoder(text: bytes) -> json.JSONDecoder:
-    """Return the fastest decoder that refuses invalid JSON and numbers too large for a float."""
-    return _CAREFUL if _may_overflow(text) else _QUICK
 
 
 def _float(digits: str) -> float:

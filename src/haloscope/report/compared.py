@@ -18,6 +18,7 @@ from haloscope.analysis.comparison import (
     measures,
     step,
 )
+from haloscope.grouped import grouped
 from haloscope.quantities import count, listed, percent
 from haloscope.report.compared_tables import (
     NAMES,
@@ -45,9 +46,8 @@ class Compared:
     tables: sweeps, one row each, and cases with a single time; empty if no case is in both.
     details: every comparison in a separate row, or empty. contrasts: all comparisons, corrected
     together. results: results of external programs besides times. refused: why cases with equal
-    settings are not compared, or "". names: column names of the two folders. untouched: cases that
-    a change of the network cannot affect, each with the reason; empty if no case is on several
-    nodes. alone: names of cases measured in one folder only, and of that folder.
+    settings are not compared, or "". names: column names of the two folders. alone:
+    names of cases measured in one folder only, and of that folder.
     """
 
     tables: tuple[Table, ...]
@@ -56,7 +56,6 @@ class Compared:
     notes: tuple[str, ...]
     refused: str = ""
     names: tuple[str, str] = NAMES
-    untouched: tuple[tuple[str, str], ...] = ()
     results: tuple[ResultContrast, ...] = ()
     alone: tuple[tuple[str, str], ...] = ()
 
@@ -65,7 +64,8 @@ class Compared:
         """Return all comparisons of times and of results in one table, for CSV files; None without
         any.
         """
-        shown = [table for table in (self.details, *self.tables) if table and _is_whole(table)]
+        every = [table for table in (self.details, *self.tables) if table]
+        shown = [table for table in every if table.id in (_EVERY, RESULTS)]
         return joined(shown) if shown else None
 
 
@@ -118,7 +118,6 @@ def compare_cases(
         tuple(dict.fromkeys(notes)),
         refused,
         names,
-        apart,
         tuple(printed),
         tuple((name, which) for name, which, measured in unpaired if measured),
     )
@@ -167,7 +166,9 @@ def _tables(
     if sweeps:
         yield sweeps_table(sweeps, among, names)
     if alone:
-        yield details_table("compare", _compared(names), alone, among, names)
+        both = " and ".join(names)
+        title = f"{both.capitalize() if names == NAMES else both} compared"
+        yield details_table("compare", title, alone, among, names)
     if printed:
         yield results_tables(printed, among, names)
 
@@ -193,21 +194,14 @@ def _undecided(found: Sequence[Contrast], printed: Sequence[ResultContrast]) -> 
     """Yield how many allocations would decide undecided comparisons."""
     verdicts = {*(one.verdict for one in found), *(one.verdict for one in printed)}
     if {UNDECIDED, FEW_ALLOCATIONS} & verdicts:
-        yield _more_allocations(max(len(found), len(printed)))
-
-
-def _more_allocations(tests: int) -> str:
-    needed = launches_needed(tests)
-    return (
-        "The allocation is the unit: results of one job may not hold on other nodes. "
-        f"{count(tests, 'comparison')} {'needs' if tests == 1 else 'need'} {needed} allocations "
-        "on each side; with fewer, no difference can be significant. To submit more jobs: "
-        f"run --resume DIR --allocations {needed}."
-    )
-
-
-def _compared(names: tuple[str, str]) -> str:
-    return f"{' and '.join(names).capitalize() if names == NAMES else ' and '.join(names)} compared"
+        tests = max(len(found), len(printed))
+        needed = launches_needed(tests)
+        yield (
+            "The allocation is the unit: results of one job may not hold on other nodes. "
+            f"{count(tests, 'comparison')} {'needs' if tests == 1 else 'need'} {needed} "
+            "allocations on each side; with fewer, no difference can be significant. To submit "
+            f"more jobs: run --resume DIR --allocations {needed}."
+        )
 
 
 def _untouched(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> tuple[tuple[str, str], ...]:
@@ -233,11 +227,11 @@ def _by_settings(
     cases: Sequence[MeasuredCase], ignored: Sequence[str]
 ) -> Mapping[frozenset[tuple[str, Setting]], Sequence[MeasuredCase]]:
     """Group cases by settings: imported ones with different operations may have equal settings."""
-    found: dict[frozenset[tuple[str, Setting]], list[MeasuredCase]] = {}
-    for case in cases:
-        key = frozenset((name, v) for name, v in case.settings.items() if name not in ignored)
-        found.setdefault(key, []).append(case)
-    return found
+
+    def compared(case: MeasuredCase) -> frozenset[tuple[str, Setting]]:
+        return frozenset((name, v) for name, v in case.settings.items() if name not in ignored)
+
+    return grouped(cases, compared)
 
 
 def _measures(
@@ -289,15 +283,9 @@ _NAMED = 12
 
 
 def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contrast]]:
-    groups: dict[tuple[str, str], list[Contrast]] = {}
-    for one in found:
-        groups.setdefault((one.first.case.id, one.first.group), []).append(one)
+    groups = grouped(found, lambda one: (one.first.case.id, one.first.group))
     several = [own for own in groups.values() if len(own) > 1]
     return several, [one for own in groups.values() if len(own) == 1 for one in own]
-
-
-def _is_whole(table: Table) -> bool:
-    return table.id in (_EVERY, RESULTS)
 
 
 LEAST = 0.02

@@ -19,7 +19,8 @@ from haloscope.analysis.comparison import (
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.findings.words import pace
-from haloscope.quantities import count, listed, number, percent
+from haloscope.grouped import grouped
+from haloscope.quantities import count, number, percent
 from haloscope.report.compared import Compared
 from haloscope.report.composing import trusted
 from haloscope.report.document import Document
@@ -42,7 +43,6 @@ from haloscope.topics.common.making import (
     extreme,
     needed_of,
     ratio_of,
-    warning,
 )
 from haloscope.topics.common.words import tests_of
 
@@ -90,9 +90,7 @@ def document(
 def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Finding]:
     """Return how many comparisons are faster or slower, and the largest differences."""
     among = [one.first.case for one in compared.contrasts]
-    by_verdict: dict[str, list[Contrast]] = {}
-    for one in compared.contrasts:
-        by_verdict.setdefault(one.verdict, []).append(one)
+    by_verdict = grouped(compared.contrasts, lambda one: one.verdict)
     order = (*VERDICTS, "not measured")
     parts = []
     for verdict, own in sorted(by_verdict.items(), key=lambda item: order.index(item[0])):
@@ -131,41 +129,19 @@ def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Findi
     return arranged([result, *warnings])
 
 
-def different(what: str) -> Finding:
-    """Return a warning about a difference between the two folders besides their times."""
-    return warning(Caveat.DIFFERENT_CONDITIONS, (), [Claim({"name": what})])
-
-
-def drift() -> Finding:
-    """Return a warning about folders that were measured one after the other."""
-    return warning(Caveat.DRIFT)
-
-
-def imported(name: str, tools: Sequence[str]) -> Finding:
-    """Return a warning about a folder with imported records."""
-    return warning(Caveat.IMPORTED, (), [Claim({"name": listed([*tools])})], question=name)
-
-
 def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
     """Return a figure of speedup by time of the first folder, with one colour per verdict."""
     comparable = [
         one for one in contrasts if one.ratio and one.first.time and one.first.time.value > 0
     ]
-    verdicts = list(dict.fromkeys(one.verdict for one in comparable))
     curves = [
-        Curve(
-            verdict,
-            tuple(_mark(one) for one in comparable if one.verdict == verdict),
-            joined=False,
-            style=_STYLES.get(verdict, 0),
-        )
-        for verdict in verdicts
+        Curve(verdict, tuple(map(_mark, own)), joined=False, style=_STYLES.get(verdict, 0))
+        for verdict, own in grouped(comparable, lambda one: one.verdict).items()
     ]
     marks = [one for curve in curves for one in curve.marks]
     x = [one.x for one in marks]
     same = [Curve("equal", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
     return Figure(
-        id="compared",
         kind="compared",
         title=f"Speedup of {names[1]}",
         panels=(

@@ -81,7 +81,9 @@ def compose(directory: Path) -> Document:
             *(
                 f"No {what} '{wish.kind}': {_why_none(what, wish, dossier.cases, context)}."
                 for what, wish, is_there in asked
-                if not is_there and not _is_noted(what, wish, dossier.left_out)
+                if not is_there
+                # unless the plan has the reason
+                and not any(n.startswith(f"no {what} '{wish.kind}':") for n in dossier.left_out)
             ),
         ),
         machine=machine_facts(dossier.machine),
@@ -127,15 +129,8 @@ def _not_drawn(every: Sequence[Figure]) -> Iterator[str]:
 
 def _why_none(what: str, wish: Wish, cases: Sequence[MeasuredCase], context: Context) -> str:
     """Return what the cases lack for a kind of table or figure."""
-    asked = replace(context, options=wish.options)
-    if what == "table":
-        return tables.why_none(wish.kind, cases, asked)
-    return figures.why_none(wish.kind, cases, asked)
-
-
-def _is_noted(what: str, wish: Wish, notes: Sequence[str]) -> bool:
-    """Return whether the plan already contains the reason for a missing table or figure."""
-    return any(note.startswith(f"no {what} '{wish.kind}':") for note in notes)
+    why_none = tables.why_none if what == "table" else figures.why_none
+    return why_none(wish.kind, cases, replace(context, options=wish.options))
 
 
 _EVERYTHING = Wish("summary")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from haloscope.grouped import grouped
 from haloscope.quantities import listed
 from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.table import Table
@@ -45,13 +46,10 @@ class Section:
 
 def numbers(names: Sequence[str]) -> str:
     """Return "Tables 1, 2 and 4", "Figures 1 and 2, Tables 3 to 7"."""
-    kinds: dict[str, list[int]] = {}
-    for name in names:
-        kind, number = name.split()
-        kinds.setdefault(kind, []).append(int(number))
+    pairs = [name.split() for name in names]
     return ", ".join(
-        f"{kind}{'s' if len(numbers) > 1 else ''} {listed(_runs(numbers))}"
-        for kind, numbers in kinds.items()
+        f"{kind}{'s' if len(own) > 1 else ''} {listed(_runs([int(number) for _, number in own]))}"
+        for kind, own in grouped(pairs, lambda pair: pair[0]).items()
     )
 
 

@@ -18,7 +18,7 @@ from haloscope.records.folder import require_enclosed
 from haloscope.report.composing import compose
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, html, latex, markdown, terminal
-from haloscope.report.draw.figures.drawing import Drawing
+from haloscope.report.draw.figures import Drawing
 
 Drawings = Mapping[str, Sequence[Drawing]]
 Writer = Callable[[Document, Drawings, Path], Path]

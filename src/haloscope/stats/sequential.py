@@ -16,12 +16,9 @@ from itertools import combinations, starmap
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from haloscope.stats import FEWEST_FOR_INTERVAL, Rule
-from haloscope.stats.estimates import Estimate, median_interval, ratio_by_round
-
-Array = npt.NDArray[np.float64]
+from haloscope.stats.estimates import Array, Estimate, median_interval, ratio_by_round
 
 LONG = 20
 """LONG is the minimum number of repetitions with which one launch distinguishes warm-up
@@ -39,15 +36,13 @@ SPIKE = 5.0
 class Warmup:
     """The start of a series that differs from the rest.
 
-    repetitions: number of repetitions to exclude. drift: ratio of the median of the second half of
-    the rest to that of its first half, over launches; 1: no drift. settled: False without a steady
-    part: launches agree on a drift of more than 1 % or, with fewer than 6 launches or a short
-    series, the cut is the last allowed one. `repetitions` is then not meaningful; lengthen the
-    series, or find the cause of the drift.
+    repetitions: number of repetitions to exclude. settled: False without a steady part: launches
+    agree on a drift of more than 1 % or, with fewer than 6 launches or a short series, the cut is
+    the last allowed one. `repetitions` is then not meaningful; lengthen the series, or find the
+    cause of the drift.
     """
 
     repetitions: int
-    drift: Estimate
     settled: bool
 
 
@@ -78,14 +73,14 @@ def warmup(launches: Sequence[Sequence[float]]) -> Warmup:
     best = int(np.argmin(errors))
     drift = _drift(table[:, best:])
     if drift.low is None or drift.high is None:
-        return Warmup(best, drift, best < n // 2)
-    return Warmup(best, drift, drift.low <= 1.0 + DRIFT and drift.high >= 1.0 - DRIFT)
+        return Warmup(best, best < n // 2)
+    return Warmup(best, drift.low <= 1.0 + DRIFT and drift.high >= 1.0 - DRIFT)
 
 
 def _agreed(table: Array) -> Warmup:
     last = table.shape[1] // 2
     cut = next((d for d in range(last) if not _differs(table, d)), last)
-    return Warmup(cut, _drift(table[:, cut:]), cut < last or not _differs(table, last))
+    return Warmup(cut, cut < last or not _differs(table, last))
 
 
 def _differs(table: Array, repetition: int) -> bool:
@@ -116,6 +111,7 @@ def warmup_if_any(launches: Sequence[Sequence[float]]) -> Warmup | None:
 
 
 def _drift(steady: Array) -> Estimate:
+    """Return the median of the second half of the repetitions over that of the first."""
     middle = steady.shape[1] // 2
     before = np.median(steady[:, :middle], axis=1)
     after = np.median(steady[:, middle:], axis=1)

@@ -14,7 +14,7 @@ from haloscope.analysis.context import Context
 from haloscope.topics import programs, ring, spmv, variability
 from haloscope.topics.collectives import figures as collectives
 from haloscope.topics.common.figure import Figure
-from haloscope.topics.common.words import none_suits
+from haloscope.topics.common.words import WhyNone, reason
 from haloscope.topics.contrast import figures as contrast
 from haloscope.topics.jacobi import figures as jacobi
 from haloscope.topics.mapping import characterization
@@ -60,7 +60,6 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "variability": variability.variability_figures,
     "points": programs.points_figures,
 })  # fmt: skip
-WhyNone = Callable[[Sequence[MeasuredCase], Context], str | None]
 _WHY_NONE: Mapping[str, WhyNone] = MappingProxyType({
     "roofline": jacobi.why_no_roofline_figure,
 })  # fmt: skip
@@ -68,9 +67,7 @@ _WHY_NONE: Mapping[str, WhyNone] = MappingProxyType({
 
 def why_none(kind: str, cases: Sequence[MeasuredCase], context: Context) -> str:
     """Return why there is no figure of a kind: the topic's reason, or that no case suits it."""
-    asked = select(cases, context.options.where)
-    reason = _WHY_NONE[kind](asked, context) if kind in _WHY_NONE else None
-    return reason or none_suits(asked)
+    return reason(_WHY_NONE.get(kind), select(cases, context.options.where), context)
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

@@ -15,6 +15,7 @@ from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.races import races
 from haloscope.analysis.validation.published import Library, Reference, source
 from haloscope.findings.finding import Finding, FindingShape, Metric
+from haloscope.grouped import grouped
 from haloscope.quantities import (
     FLOPS,
     SECONDS,
@@ -27,10 +28,18 @@ from haloscope.quantities import (
     seconds,
     size,
 )
-from haloscope.study.settings import Settings
 from haloscope.topics.common.making import made, winners
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
+from haloscope.topics.common.table import (
+    Cell,
+    Column,
+    Table,
+    label,
+    lettered,
+    missing,
+    plain,
+    shown,
+)
 from haloscope.topics.phases import REST, shares
 
 _SPLITS = {"balanced": "even", "topology": "topology"}
@@ -146,12 +155,12 @@ def _heat_row(
     bytes_ = case.result("bytes_per_row_iteration") * case.result("rows")
     error, imbalance = case.result("error_max"), case.result("imbalance")
     derived = (
-        plain(matrix, seconds(matrix)),
-        plain(iterations, f"{iterations:,.0f}"),
-        plain(iteration, seconds(iteration)),
-        plain(bytes_ / iteration, rate(bytes_ / iteration)) if iteration > 0 else missing(),
-        plain(imbalance, percent(imbalance)),
-        missing() if error is None else plain(error, quantity(error)),
+        shown(matrix, seconds),
+        shown(iterations, "{:,.0f}".format),
+        shown(iteration, seconds),
+        shown(bytes_ / iteration if iteration > 0 else None, rate),
+        shown(imbalance, percent),
+        shown(error, quantity),
     )
     return (*head, *(notebook.derived(cell, case) for cell in derived))
 
@@ -201,9 +210,7 @@ def _sum_row(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[
 
 def shared_out(counts: Sequence[int]) -> str:
     """Format the number of elements per rank: "16 × 1,005,000; 8 × 990,000 (2, 5 … 23)"."""
-    ranks: dict[int, list[int]] = {}
-    for rank, one in enumerate(counts):
-        ranks.setdefault(one, []).append(rank)
+    ranks = grouped(range(len(counts)), lambda rank: counts[rank])
     first, *others = sorted(ranks, key=lambda one: -len(ranks[one]))
     named = [f"{len(ranks[one])} × {one:,} ({_listed(ranks[one])})" for one in others]
     return "; ".join([f"{len(ranks[first])} × {first:,}", *named])
@@ -234,15 +241,15 @@ def _grid_of(case: MeasuredCase, part: Facet) -> str:
 
 def sums(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield the fastest topology and distribution for each size of arrays, and published times."""
+
+    def name(case: MeasuredCase, _: Facet) -> str:
+        return f"{case.settings['topology']} (distribution = {case.settings['distribution']})"
+
     own = [case for case in cases if case.kernel == "sum3d" and case.launches]
     yield from _fastest(
-        own, ("topology", "distribution"), "", _shared_out, ("Fastest sum of arrays", "sum3d"),
+        own, ("topology", "distribution"), "", name, ("Fastest sum of arrays", "sum3d"),
         Metric("time of a sum"), context,
     )  # fmt: skip
-
-
-def _shared_out(case: MeasuredCase, _: Facet | None = None) -> str:
-    return f"{case.settings['topology']} (distribution = {case.settings['distribution']})"
 
 
 def _fastest(
@@ -271,12 +278,8 @@ def _fastest(
             [measure.case for measure in field.values()],
             question,
             FindingShape.BEST,
-            [replace(part, estimate=time) for part in winners([race], _grid)],
+            [replace(one, estimate=time) for one in winners([race], lambda name: {"grid": name})],
             topic=topic,
             metric=metric,
             but=axes,
         )
-
-
-def _grid(name: str) -> Settings:
-    return {"grid": name}

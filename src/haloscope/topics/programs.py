@@ -20,6 +20,7 @@ from haloscope.analysis.comparison import (
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets, facets_of_kernels
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.grouped import grouped
 from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, seconds
 from haloscope.records.points import size_in
 from haloscope.stats.estimates import Estimate
@@ -172,8 +173,7 @@ def scale(case: MeasuredCase, name: str) -> Scale:
 def results_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Results of external programs and of kernels without a table, in their declared units."""
     own = [case for case in cases if case.external or without_kind(case.kernel)]
-    kernels = dict.fromkeys(case.kernel for case in own)
-    parts = ([case for case in own if case.kernel == kernel] for kernel in kernels)
+    parts = grouped(own, lambda case: case.kernel).values()
     return [_result_table(part, context) for part in parts if names(part)]
 
 
@@ -268,11 +268,8 @@ def points_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figu
     A figure a program, a curve a case; sizes of 0 bytes are in the table alone.
     """
     own = [case for case in cases if case.external and _points(case)]
-    kinds = dict.fromkeys((case.kernel, case.size_unit) for case in own)
-    return [
-        _figure([case for case in own if (case.kernel, case.size_unit) == one], context)
-        for one in kinds
-    ]
+    kinds = grouped(own, lambda case: (case.kernel, case.size_unit))
+    return [_figure(alike, context) for alike in kinds.values()]
 
 
 def _sizes(sizes: Sequence[float], unit: str) -> Axis:
@@ -299,7 +296,6 @@ def _figure(cases: Sequence[MeasuredCase], context: Context) -> Figure:
             _panel("bandwidth", operations[0], parts, speed, lambda p: p.rate.times(1e-9))
         )
     return Figure(
-        id="points",
         kind="points",
         title=context.title(f"{cases[0].kernel} by size"),
         panels=tuple(panels),

@@ -27,6 +27,7 @@ from haloscope.findings.finding import (
     Metric,
     Ratio,
 )
+from haloscope.grouped import grouped
 from haloscope.papers.validated import Validated, validated
 from haloscope.papers.validated import called as named
 from haloscope.quantities import count, listed, parse_cpu_list, rate, seconds
@@ -125,8 +126,11 @@ def simulation(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Fin
 
 def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
     """Yield errors of each kernel on its cluster relative to published times, by table."""
-    there = dict.fromkeys((case.cluster, case.kernel) for case in simulated)
-    parts = [_validated(own) for where in there for own in _by_paper(*where)]
+    parts = []
+    for where in dict.fromkeys((case.cluster, case.kernel) for case in simulated):
+        known = [one for one in validated() if (one.cluster, one.kernel) == where]
+        by_paper = grouped(known, lambda one: (one.paper, one.variant, one.over))
+        parts += [_validated(own) for own in by_paper.values()]
     if parts:
         yield Finding(
             question="Error of comparable simulations",
@@ -135,14 +139,6 @@ def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
             metric=Metric("relative error", ""),
             cases=tuple(case.id for case in simulated),
         )
-
-
-def _by_paper(cluster: str | None, kernel: str) -> list[list[Validated]]:
-    found: dict[tuple[str, str, str], list[Validated]] = {}
-    for one in validated():
-        if (one.cluster, one.kernel) == (cluster, kernel):
-            found.setdefault((one.paper, one.variant, one.over), []).append(one)
-    return [*found.values()]
 
 
 def _validated(own: Sequence[Validated]) -> Claim:

@@ -176,7 +176,6 @@ def _figure(part: Facet, context: Context) -> Figure:
     )
     fitted = ("Lines: T = a + 2 Tₗ N, fitted by level.",) if model else ()
     return Figure(
-        id="ring",
         kind="ring",
         title=context.title("Time of a cycle around the ring", part.label),
         panels=(panel,),

@@ -9,7 +9,7 @@ from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import level_of
-from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
+from haloscope.findings.finding import Finding, FindingShape, Metric
 from haloscope.layout import CORES
 from haloscope.quantities import BYTES_PER_SECOND, FLOPS, flops, percent
 from haloscope.study.settings import describe, varying
@@ -23,12 +23,13 @@ from haloscope.topics.common.figure import (
     counts,
     mark,
 )
-from haloscope.topics.common.making import made, needed_of, node_hours, verdict_of
+from haloscope.topics.common.making import made
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, shown
 from haloscope.topics.common.words import clock
 from haloscope.topics.poisson.findings import efficiency_caveats
-from haloscope.topics.scaling import Ladder, cores_beside, scalings
+from haloscope.topics.scaling import Ladder, scalings
+from haloscope.topics.scaling.findings import speedup_claim
 
 _COLUMNS = (
     Column("case", "case", align="left"),
@@ -79,9 +80,9 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
         *head,
         notebook.estimate(case.time.rate(2 * nonzeros), case, FLOPS),
         _memory(case, notebook),
-        plain(nonzeros, f"{nonzeros:,}"),
-        plain(ghosts, f"{ghosts:,.0f}"),
-        plain(uneven, percent(uneven)),
+        shown(nonzeros, "{:,}".format),
+        shown(ghosts, "{:,.0f}".format),
+        shown(uneven, percent),
     )
 
 
@@ -118,7 +119,6 @@ def _figure(matrix: Facet, context: Context) -> Figure | None:
         (Curve("ideal", ideal, bound=True), *curves),
     )
     return Figure(
-        id="spmv",
         kind="spmv",
         title=context.title("Sparse matrix times vector", matrix.label),
         panels=(panel,),
@@ -176,18 +176,7 @@ def _speedup(ladder: Ladder, case: MeasuredCase, context: Context) -> Finding | 
         [case, base],
         "Time of a sparse product",
         FindingShape.TREND,
-        [
-            Claim(
-                cores_beside(case, base),
-                cores_beside(base, case),
-                estimate=case.time,
-                ratio=Ratio.of(contrast.ratio),
-                share=share.value,
-                verdict=verdict_of(contrast),
-                needed=needed_of([contrast]),
-                node_hours=node_hours([(case, base)]),
-            )
-        ],
+        [speedup_claim(contrast, share.value)],
         topic="spmv",
         metric=Metric("time of a product"),
         caveats=efficiency_caveats(base, share, few != many),

@@ -13,7 +13,7 @@ from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import SECONDS, flops, rate, scientific, seconds, size
 from haloscope.records.points import size_in
-from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.notebook import Notebook, left_out
 from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
 from haloscope.topics.poisson import converged
 
@@ -45,7 +45,10 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
     in_bytes = all(case.size_unit == "B" for case in cases)
     of_points = _OF_POINTS[: 2 if in_bytes else None] if swept else ()
     none = [missing("")] * len(of_points)
-    inner, left_out = Notebook(cases, context.all_cases), {*notebook.left_out()}
+    inner, excluded = (
+        Notebook(cases, context.all_cases),
+        {*left_out(cases, [*cases, *context.all_cases])},
+    )
     return [
         Table(
             id="summary",
@@ -53,7 +56,7 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
             title=context.title("All cases"),
             columns=(*columns, *of_points, *(Column(name, name, only_csv=True) for name in names)),
             rows=tuple((*row, *none, *own) for row, own in zip(rows, settings, strict=True)),
-            notes=tuple(note for note in notebook.notes() if note not in left_out),
+            notes=tuple(note for note in notebook.notes() if note not in excluded),
             every=tuple(
                 (*each[: len(row) + len(of_points)], *own)
                 for case, row, own in zip(cases, rows, settings, strict=True)

@@ -15,10 +15,10 @@ from haloscope.analysis.context import Context
 from haloscope.topics import grids, programs, ring, spmv, summary, tails, variability
 from haloscope.topics.collectives import tables as collectives
 from haloscope.topics.common.table import Table
-from haloscope.topics.common.words import none_suits
+from haloscope.topics.common.words import WhyNone, reason
 from haloscope.topics.contrast import tables as contrast
 from haloscope.topics.jacobi import tables as jacobi
-from haloscope.topics.mapping import characterization, weak_tables
+from haloscope.topics.mapping import characterization
 from haloscope.topics.mapping import tables as mapping
 from haloscope.topics.memory import tables as memory
 from haloscope.topics.messages import tables as messages
@@ -56,7 +56,7 @@ TABLES: Mapping[str, TableBuilder] = MappingProxyType({
     "split_phase": split_phase.split_phase_tables,
     "launches": star_forests.launches_tables,
     "one_node": mapping.one_node_tables,
-    "weak_scaling": weak_tables.weak_scaling_tables,
+    "weak_scaling": mapping.weak_scaling_tables,
     "mapping": mapping.mapping_tables,
     "characterization": characterization.tables,
     "overlap": contrast.overlap_tables,
@@ -75,7 +75,6 @@ TABLES: Mapping[str, TableBuilder] = MappingProxyType({
     "results": programs.results_tables,
     "summary": summary.summary_tables,
 })  # fmt: skip
-WhyNone = Callable[[Sequence[MeasuredCase], Context], str | None]
 _WHY_NONE: Mapping[str, WhyNone] = MappingProxyType({
     "one_node": mapping.why_no_one_node_table,
     "variability": variability.why_no_variability_table,
@@ -85,9 +84,7 @@ _WHY_NONE: Mapping[str, WhyNone] = MappingProxyType({
 
 def why_none(kind: str, cases: Sequence[MeasuredCase], context: Context) -> str:
     """Return why there is no table of a kind: the topic's reason, or that no case suits it."""
-    asked = select(cases, context.options.where)
-    reason = _WHY_NONE[kind](asked, context) if kind in _WHY_NONE else None
-    return reason or none_suits(asked)
+    return reason(_WHY_NONE.get(kind), select(cases, context.options.where), context)
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.context import Context
 from haloscope.analysis.sweeps import sweep
-from haloscope.quantities import SECONDS, count, listed, number, quantity
+from haloscope.quantities import SECONDS, count, listed, seconds
 from haloscope.records.points import point_name
 from haloscope.stats.estimates import Estimate, median_range
 from haloscope.stats.sequential import warmup_if_any
 from haloscope.stats.tails import needed, percentile
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, shown, times
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
@@ -149,8 +149,7 @@ def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
     found = [tail for case in cases for tail in tails(case)]
     if not found:
         return []
-    shown = list(dict.fromkeys(tail.case for tail in found))
-    notebook = Notebook(shown, context.all_cases)
+    notebook = Notebook(list(dict.fromkeys(tail.case for tail in found)), context.all_cases)
     rows = tuple(_row(tail, cases, notebook) for tail in found)
     least = listed([f"{_name(share)} {needed(share)}" for share in SHARES])
     notebook.note(
@@ -200,12 +199,12 @@ def _row(tail: Tail, cases: Sequence[MeasuredCase], notebook: Notebook) -> tuple
         label(row_name(tail.case, cases), case=tail.case.id),
         label(tail.what or "step"),
         Cell(tail.repetitions, f"{tail.repetitions:,} in {launches}"),
-        plain(tail.median.value, quantity(tail.median.value, SECONDS)),
+        shown(tail.median.value, seconds),
         *(
             missing("too few repetitions")
             if estimate is None
             else notebook.estimate(estimate, tail.case, SECONDS)
             for estimate in tail.at.values()
         ),
-        missing() if ratio is None else plain(ratio, f"{number(ratio)} ×"),
+        times(ratio),
     )

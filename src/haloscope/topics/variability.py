@@ -15,10 +15,10 @@ from statistics import fmean, stdev
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.context import Context
 from haloscope.analysis.validation.published import source
-from haloscope.quantities import MINUS, SECONDS, count, number, percent, quantity
+from haloscope.quantities import MINUS, count, number, percent, seconds
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, plain
+from haloscope.topics.common.table import Cell, Column, Table, label, plain, shown
 from haloscope.topics.mapping import stands_for
 
 FEWEST_LAUNCHES = 10
@@ -119,8 +119,8 @@ def _row(one: Variability, among: Sequence[MeasuredCase]) -> tuple[Cell, ...]:
     return (
         label(name_of(one.case, among), case=one.case.id),
         plain(len(one.running)),
-        plain(one.mean_s, quantity(one.mean_s, SECONDS)),
-        plain(one.spread, percent(one.spread)),
+        shown(one.mean_s, seconds),
+        shown(one.spread, percent),
         plain(one.fastest - 1, _deviation(one.fastest)),
         plain(one.slowest - 1, _deviation(one.slowest)),
         plain(one.settled),
@@ -163,7 +163,6 @@ def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list
     further = f" {count(left_out, 'case')} with less variation are only in the table."
     return [
         Figure(
-            id="variability",
             kind="variability",
             title=context.title("Convergence of the mean"),
             panels=(

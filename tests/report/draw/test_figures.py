@@ -491,7 +491,7 @@ def test_the_error_band_has_one_legend_entry(band: float | None, entries: int) -
     curves = tuple(Curve(name, (Mark(1, 1, band=band), Mark(2, 2, band=band))) for name in "ab")
     panel = Lines("p", "p", Axis("x"), Axis("y"), curves)
 
-    (drawn,) = draw_all([Figure("f", "f", "Title", (panel,), "")])["f"]
+    (drawn,) = draw_all([Figure("f", "Title", (panel,), "")])["f"]
 
     assert drawn.svg.count(BAND) == entries
 
@@ -510,8 +510,8 @@ def test_an_error_larger_than_the_axis_is_not_shaded(band: float, shown: bool) -
 def test_a_figure_with_many_bars_is_not_short() -> None:
     bars = [Bars("b", "", ("case",) * n, (), ("",) * n) for n in (12, 12)]
 
-    assert Figure("f", "f", "Title", (bars[0],), "").is_short
-    assert not Figure("f", "f", "Title", tuple(bars), "").is_short
+    assert Figure("f", "Title", (bars[0],), "").is_short
+    assert not Figure("f", "Title", tuple(bars), "").is_short
 
 
 @pytest.mark.parametrize(
@@ -526,7 +526,7 @@ def test_panels_with_the_same_curves_share_a_legend(names: str, legends: list[st
         for key, own in (("first", "ab"), ("second", names))
     )
 
-    drawn = draw_all([Figure("f", "f", "Title", panels, "")])["f"]
+    drawn = draw_all([Figure("f", "Title", panels, "")])["f"]
 
     found = [re.findall(r'id="([a-z-]*legend)-series-1"', one.svg) for one in drawn]
     assert [next(iter(each), None) for each in found] == legends

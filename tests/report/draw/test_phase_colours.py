@@ -14,12 +14,12 @@ from haloscope.topics.common.figure import Bar, Bars, Figure, Gantt
 
 def bars(*names: str) -> Figure:
     parts = tuple((name, (0.5,)) for name in (*names, "outside phases"))
-    return Figure("bars", "phases", "", (Bars("b", "", ("one",), parts, ("",)),), "")
+    return Figure("phases", "", (Bars("b", "", ("one",), parts, ("",)),), "")
 
 
 def gantt(*names: str, outer: str = "") -> Figure:
     shown = tuple(Bar(0, name, 0.0, 1.0, name == outer) for name in names)
-    return Figure("gantt", "timeline", "", (Gantt("g", "", "", ("rank 0",), shown),), "")
+    return Figure("timeline", "", (Gantt("g", "", "", ("rank 0",), shown),), "")
 
 
 def test_a_phase_has_the_same_colour_in_any_order() -> None:

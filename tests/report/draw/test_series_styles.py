@@ -17,7 +17,7 @@ from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
 
 def figure(*names: str, style: int | None = None) -> Figure:
     curves = tuple(Curve(name, (Mark(1, 1),), style=style) for name in names)
-    return Figure("f", "scaling", "", (Lines("l", "", Axis("x"), Axis("y"), curves),), "")
+    return Figure("scaling", "", (Lines("l", "", Axis("x"), Axis("y"), curves),), "")
 
 
 def test_a_curve_has_the_same_style_in_any_order() -> None:
@@ -108,7 +108,7 @@ def test_a_curve_differs_from_neighbours_with_fixed_styles() -> None:
     assert isinstance(own, Lines) and isinstance(free, Lines)
     both = Lines("l", "", Axis("x"), Axis("y"), (*own.curves, *free.curves))
 
-    assert series_styles([Figure("f", "fits", "", (both,), "")]) == {"a": 1}
+    assert series_styles([Figure("fits", "", (both,), "")]) == {"a": 1}
 
 
 def test_published_points_are_hollow_in_the_colour_of_their_mesh() -> None:

@@ -17,7 +17,8 @@ from functools import cache, cached_property
 from itertools import combinations
 from math import ceil, exp, hypot, log
 
-from haloscope.layout import LAYOUT, PROCESSES
+from haloscope.grouped import grouped
+from haloscope.layout import LAYOUT, PROCESSES, Layout
 from haloscope.papers.file import Scalar
 from haloscope.papers.validated import ValidatedCell, called, program_of, validated_cells, way_of
 from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES, Settings
@@ -121,7 +122,7 @@ class Subject:
     @property
     def kind(self) -> ErrorKind:
         """Kind of the error of its time."""
-        return ErrorKind.SEVERAL_NODES if _nodes(self.settings) > 1 else ErrorKind.ONE_NODE
+        return _time_kind(self.settings)
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class CellGroup:
             if one.over:
                 found[ErrorKind.NODES].append(abs(_off(one)))
             elif not one.fitted:
-                found[_time_kind(one)].append(abs(_off(one)))
+                found[_time_kind(one.settings)].append(abs(_off(one)))
         times = [one for one in self.cells if not one.over]
         for kind in (ErrorKind.LAYOUTS, ErrorKind.NODES, ErrorKind.WAYS):
             found[kind] += [abs(_off(a) - _off(b)) for a, b in _pairs(times, kind)]
@@ -181,7 +182,7 @@ class CellGroup:
         return [
             one.settings[name]
             for one in self.cells
-            if not one.over and not one.fitted and _time_kind(one) in self._counted(kind)
+            if not one.over and not one.fitted and _time_kind(one.settings) in self._counted(kind)
             if name in one.settings
         ]
 
@@ -205,9 +206,7 @@ class Bands:
 
     def __init__(self, cells: Iterable[ValidatedCell]) -> None:
         """Group the cells by cluster file, kernel, and variant."""
-        by_key: dict[tuple[str, str, str, str], list[ValidatedCell]] = {}
-        for one in cells:
-            by_key.setdefault((one.cluster, one.platform, one.kernel, one.program), []).append(one)
+        by_key = grouped(cells, lambda one: (one.cluster, one.platform, one.kernel, one.program))
         self.groups = [CellGroup(*key, tuple(own)) for key, own in by_key.items()]
         self._found: dict[tuple[str, ...], ErrorBand] = {}
 
@@ -275,7 +274,8 @@ class Bands:
             nodes, threads = _regime(subject.settings)
             where = "several nodes" if nodes else "one node"
             return f"several threads per task on {where}" if threads else where
-        cores, most = _cores(subject.settings), max(_cores(one) for one in cells)
+        cores, *known = (Layout.recorded(s).cores_of_a_node for s in (subject.settings, *cells))
+        most = max(known)
         if cores > most:
             return f"{cores} cores per node (at most {most})"
         for name in MESH:
@@ -353,24 +353,15 @@ def _off(cell: ValidatedCell) -> float:
     return log(cell.predicted / cell.published)
 
 
-def _nodes(settings: Settings) -> int:
-    return int(settings.get("nodes") or 1)
-
-
 def _regime(settings: Settings) -> tuple[bool, bool]:
-    return _nodes(settings) > 1, _threads(settings) > 1
+    """Return whether a case uses several nodes, and several threads per process."""
+    layout = Layout.recorded(settings)
+    return layout.nodes > 1, layout.threads > 1
 
 
-def _threads(settings: Settings) -> int:
-    return int(settings.get("threads") or 1)
-
-
-def _cores(settings: Settings) -> int:
-    return int(settings.get("ppn") or 1) * _threads(settings)
-
-
-def _time_kind(cell: ValidatedCell) -> ErrorKind:
-    return ErrorKind.SEVERAL_NODES if _nodes(cell.settings) > 1 else ErrorKind.ONE_NODE
+def _time_kind(settings: Settings) -> ErrorKind:
+    several = Layout.recorded(settings).nodes > 1
+    return ErrorKind.SEVERAL_NODES if several else ErrorKind.ONE_NODE
 
 
 def _pairs(
@@ -378,16 +369,13 @@ def _pairs(
 ) -> Iterator[tuple[ValidatedCell, ValidatedCell]]:
     """Yield the pairs that differ as this kind requires, except two cells that set numbers."""
     free = {ErrorKind.LAYOUTS: {*LAYOUT} - {"nodes"}, ErrorKind.NODES: {*LAYOUT}}
-    by_key: dict[tuple[tuple[str, object], ...], list[ValidatedCell]] = {}
-    for one in cells:
+
+    def shared(one: ValidatedCell) -> tuple[tuple[str, object], ...]:
         kept = [*LAYOUT, *PROBLEM] if kind is ErrorKind.WAYS else {*one.settings} - free[kind]
-        key = tuple(
-            (name, one.settings[name])
-            for name in sorted({*kept} & {*one.settings})
-            if name not in _UNRELATED
-        )
-        by_key.setdefault(key, []).append(one)
-    for own in by_key.values():
+        names = sorted({*kept} & {*one.settings} - {*_UNRELATED})
+        return tuple((name, one.settings[name]) for name in names)
+
+    for own in grouped(cells, shared).values():
         for a, b in combinations(own, 2):
             predicted = not (a.fitted and b.fitted) and a.settings != b.settings
             if predicted and _apart(a.settings, b.settings) is kind:

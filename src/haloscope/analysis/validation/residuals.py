@@ -13,6 +13,7 @@ from math import log2
 from statistics import median
 
 from haloscope.analysis.validation.predictions import LATENCY, PredictedCell, PredictedTime
+from haloscope.grouped import grouped as by_key
 from haloscope.quantities import count, size
 
 NODES, PROCESSES, POINTS, MESSAGE = "nodes", "processes per node", "points per node", "message"
@@ -106,10 +107,8 @@ def _where(keys: Mapping[str, object]) -> Iterator[tuple[str, tuple[float, str]]
 
 def grouped(residuals: Sequence[Residual], *by: str) -> list[Group]:
     """Group residuals by one or more settings, in the order of their values."""
-    parts: dict[tuple[tuple[float, str], ...], list[Residual]] = {}
-    for one in residuals:
-        if all(group in one.where for group in by):
-            parts.setdefault(tuple(one.where[group] for group in by), []).append(one)
+    there = [one for one in residuals if all(group in one.where for group in by)]
+    parts = by_key(there, lambda one: tuple(one.where[group] for group in by))
     found = []
     for names, own in sorted(parts.items()):
         errors = [one.error for one in own]

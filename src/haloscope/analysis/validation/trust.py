@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.validation.bands import ErrorBand, known
+from haloscope.grouped import grouped
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,11 @@ class Trust:
 
 def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
     """Return the grades of the simulated cases; None without any."""
-    by_name: dict[tuple[str, str], list[MeasuredCase]] = {}
-    for case in cases:
-        if case.subject:
-            by_name.setdefault((case.subject.cluster, case.subject.name), []).append(case)
+    simulated = [(case.subject, case) for case in cases if case.subject]
+    by_name = grouped(simulated, lambda pair: (pair[0].cluster, pair[0].name))
     grades = []
-    for (cluster, name), own in by_name.items():
+    for (cluster, name), pairs in by_name.items():
+        own = [case for _, case in pairs]
         found = [case.band for case in own if case.band]
         widest = max(found, key=lambda band: (not band.own, band.factor))
         beyond = {each for case in own if case.band for each in case.band.beyond(case.settings)}
@@ -80,7 +80,7 @@ def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
             Grade(cluster, name, len(own), widest, _copied(own[0]), tuple(sorted(beyond)), fitted)
         )
     ordered = sorted(grades, key=lambda one: (not one.band.own, -one.cases))
-    verified = sum(case.verified for own in by_name.values() for case in own)
+    verified = sum(case.verified for _, case in simulated)
     return Trust(tuple(ordered), verified) if ordered else None
 
 

@@ -16,15 +16,17 @@ from haloscope.analysis.comparison import OPEN, Contrast
 from haloscope.analysis.dossier import Dossier, open_folder
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
-from haloscope.findings.finding import Finding
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding
 from haloscope.history.index import last_before
-from haloscope.quantities import quantity
+from haloscope.quantities import listed, quantity
 from haloscope.report import comparing, writing
 from haloscope.report.compared import Compared, compare_cases
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, json_document, junit, markdown, terminal
 from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES
 from haloscope.toolchains.launching.tuning import in_words
+from haloscope.topics.common.making import warning
 from haloscope.topics.programs import UNPAIRED, ResultContrast, number_of, scale, texts_of
 
 _DESCRIPTION = """\
@@ -277,13 +279,15 @@ def _names(first: Path, second: Path) -> tuple[str, str]:
 def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Iterator[Finding]:
     for name, folder in zip(names, (first, second), strict=True):
         if tools := {record.imported["tool"] for record in folder.records if record.imported}:
-            yield comparing.imported(name, sorted(tools))
+            part = Claim({"name": listed(sorted(tools))})
+            yield warning(Caveat.IMPORTED, (), [part], question=name)
     if _one_after_the_other(first, second):
-        yield comparing.drift()
+        yield warning(Caveat.DRIFT)
     theirs = _identity(second)
     for name, one in _identity(first).items():
         if one != (other := theirs[name]):
-            yield comparing.different(f"{name}: {one} ({names[0]}), {other} ({names[1]})")
+            what = f"{name}: {one} ({names[0]}), {other} ({names[1]})"
+            yield warning(Caveat.DIFFERENT_CONDITIONS, (), [Claim({"name": what})])
 
 
 def _one_after_the_other(first: Dossier, second: Dossier) -> bool:

@@ -158,7 +158,7 @@ def _figure(world: WorldJson) -> Figure | None:
         tuple(map(seconds, run)),
     )
     alt = f"{count(world.ranks, 'rank')}: time outside MPI and in {listed(longest)}."
-    return Figure(f"ranks-{world.world}", "profile", "Run time by rank", (panel,), alt)
+    return Figure("profile", "Run time by rank", (panel,), alt, id=f"ranks-{world.world}")
 
 
 _SHOWN = 4

@@ -16,7 +16,7 @@ from haloscope.paths import dated_folder, write_whole
 from haloscope.quantities import count, listed, seconds
 from haloscope.records.points import point_name
 from haloscope.records.record import Record
-from haloscope.report.draw.figures.drawing import Drawing
+from haloscope.report.draw.figures import Drawing
 from haloscope.topics import figures
 
 

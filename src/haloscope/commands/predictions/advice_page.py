@@ -159,7 +159,6 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     else:
         notes.append("Bars: interval of the median over launches.")
     return Figure(
-        id="advice",
         kind="advice",
         title="Time and node-hours per step",
         panels=(

@@ -15,10 +15,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TextIO
 
-from haloscope.errors import Problem, UserError, printable
-from haloscope.paths import write_whole
+from haloscope.errors import printable
+from haloscope.paths import write_asked, write_whole
 from haloscope.report.document import Document
-from haloscope.report.draw.figures.drawing import Drawing
+from haloscope.report.draw.figures import Drawing
 from haloscope.study.settings import Setting, Settings
 from haloscope.topics.common.table import Cell, Table
 
@@ -48,11 +48,7 @@ def print_rows(rows: Iterable[Sequence[Setting]], out: TextIO) -> None:
 
 def write_table(table: Table, path: Path, settings: Mapping[str, Settings] | None = None) -> None:
     """Write one table to a user's file. Raise UserError if it is not writable."""
-    try:
-        path.write_text(_written(table, settings), encoding="utf-8", newline="")
-    except OSError as error:
-        remedy = "give a file in an existing, writable folder"
-        raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
+    write_asked(path, _written(table, settings))
 
 
 def _written(table: Table, settings: Mapping[str, Settings] | None = None) -> str:

@@ -24,7 +24,7 @@ from haloscope.quantities import (
 )
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart, print_zoom
-from haloscope.report.draw.figures.drawing import Drawing
+from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.figures.palette import dark_style
 from haloscope.topics.common.table import Column, Table
 

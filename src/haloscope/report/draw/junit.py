@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
 
-from haloscope.errors import Problem, UserError, printable
+from haloscope.errors import printable
+from haloscope.paths import write_asked
 
 Outcome = Literal["passed", "failure", "error", "skipped"]
 
@@ -48,8 +49,4 @@ def write(suite: str, verdicts: Sequence[TestedCase], path: Path) -> None:
             ElementTree.SubElement(case, one.outcome, {"message": printable(one.message)})
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
-    try:
-        path.write_text(f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        remedy = "give a file in an existing, writable folder"
-        raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
+    write_asked(path, f"{text}\n")

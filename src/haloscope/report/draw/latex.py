@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart, width
-from haloscope.report.draw.figures.drawing import Drawing
+from haloscope.report.draw.figures import Drawing
 from haloscope.report.section import Section
 from haloscope.topics.common.table import Cell, Column, Table, shared_notes
 

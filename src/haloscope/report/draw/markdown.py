@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError, printable
-from haloscope.paths import write_whole
+from haloscope.errors import printable
+from haloscope.paths import write_asked, write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
-from haloscope.report.draw.figures.drawing import Drawing
+from haloscope.report.draw.figures import Drawing
 from haloscope.report.method import Facts
 from haloscope.report.section import Section
 from haloscope.topics.common.table import Cell, Table, shared_notes
@@ -32,11 +32,7 @@ def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], pat
         parts += [f"- {_inert(note)}" for note in table.notes if note not in shared]
     if shared:
         parts += ["", "### Notes", "", *(f"- {_inert(note)}" for note in shared)]
-    try:
-        path.write_text("\n".join(parts) + "\n", encoding="utf-8")
-    except OSError as error:
-        remedy = "give a file in an existing, writable folder"
-        raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
+    write_asked(path, "\n".join(parts) + "\n")
 
 
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:

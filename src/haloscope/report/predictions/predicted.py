@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.validation.predictions import JACOBI, LATENCY, RELATIVE, PredictedCell
+from haloscope.grouped import grouped
 from haloscope.quantities import MISSING, count, number
 from haloscope.report.predictions.prediction_errors import (
     NOT_SIMULATED,
@@ -71,9 +72,8 @@ def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
     """Yield latencies per placement, by size or n (rows) and all other settings (columns)."""
     down = [*(key for key in _DOWN if key in cells[0].keys), *cells[0].keys][:1]
     what = "latency" if down[0] in _DOWN else "time"
-    parts = dict.fromkeys(cell.keys.get("placement") for cell in cells)
-    for position, placement in enumerate(parts, start=1):
-        own = [cell for cell in cells if cell.keys.get("placement") == placement]
+    parts = grouped(cells, lambda cell: cell.keys.get("placement"))
+    for position, (placement, own) in enumerate(parts.items(), start=1):
         across = [key for key in own[0].keys if key not in (*_DOWN, *down, "placement")]
         columns = dict.fromkeys(tuple(cell.keys[key] for key in across) for cell in own)
         found = {
@@ -101,8 +101,7 @@ def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
 
 def _ratios(cells: Sequence[PredictedCell]) -> Iterator[Table]:
     """Yield times by number of nodes for each number of tasks, relative to the shortest."""
-    for reading in dict.fromkeys(cell.reading for cell in cells):
-        own = [cell for cell in cells if cell.reading == reading]
+    for reading, own in grouped(cells, lambda cell: cell.reading).items():
         keys = own[0].keys
         over = count(int(keys["over"]), "node")
         yield Table(

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from haloscope.analysis.validation.predictions import Errors, KeptError, PredictedTime
 from haloscope.errors import Problem, UserError
+from haloscope.grouped import grouped
 from haloscope.paths import in_a_shell
 from haloscope.quantities import SECONDS, seconds
 from haloscope.report.predictions.predicted import exact
 from haloscope.report.predictions.prediction_errors import ERROR_COLUMNS, error_cells, share_cell
-from haloscope.stats.estimates import Estimate
-from haloscope.topics.common.notebook import spread_notes, spread_text
-from haloscope.topics.common.table import Cell, Column, Table, label, plain
+from haloscope.topics.common.notebook import estimated, spread_notes
+from haloscope.topics.common.table import Cell, Column, Table, label, shown
 
 KEPT = "predictions.csv"
 """KEPT is the file of a result folder with the predicted times of its cases."""
@@ -24,10 +24,7 @@ KEPT = "predictions.csv"
 
 def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
     """Return a table for each kernel, with one row per measured time, and the errors of all."""
-    kernels = {
-        kernel: [each for each in predictions if each.kernel == kernel]
-        for kernel in dict.fromkeys(each.kernel for each in predictions)
-    }
+    kernels = grouped(predictions, lambda each: each.kernel)
     tables = [
         Table(
             id=f"predicted-{kernel}",
@@ -40,32 +37,18 @@ def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
                 Column("error", "error"),
             ),
             rows=tuple(map(_measured, times)),
-            notes=tuple(spread_notes(_by_method([each.measured for each in times]))),
+            notes=tuple(spread_notes([each.measured for each in times])),
         )
         for kernel, times in kernels.items()
     ]
     return [*tables, *([_errors_by_kernel(kernels)] if kernels else [])]
 
 
-def _by_method(estimates: Sequence[Estimate]) -> dict[str, list[Estimate]]:
-    found: dict[str, list[Estimate]] = {}
-    for one in estimates:
-        found.setdefault(one.method, []).append(one)
-    return found
-
-
 def _measured(time: PredictedTime) -> tuple[Cell, ...]:
-    measured = time.measured
     return (
         label(time.what),
-        Cell(
-            measured.value,
-            seconds(measured.value),
-            low=measured.low,
-            high=measured.high,
-            spread=spread_text(measured, SECONDS),
-        ),
-        plain(time.predicted_s, seconds(time.predicted_s)),
+        estimated(time.measured, SECONDS),
+        shown(time.predicted_s, seconds),
         share_cell(time.error, "+"),
     )
 

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from haloscope.analysis.validation.predictions import METHODS, Errors, PredictedCell, Skill
+from haloscope.grouped import grouped
 from haloscope.quantities import count, error
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown
 
 FITTED, ONLY_PREDICTED = "set parameters", "only predicted"
 NOT_SIMULATED = "not simulated"
@@ -41,54 +43,60 @@ TENTH = "90th percentile: a tenth of the cells have a larger error."
 
 def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) -> list[Table]:
     """Return median and worst error by reading and kind of cell; [] without errors."""
-    readings = dict.fromkeys(cell.reading for cell in cells)
-    rows = [
-        (label(reading), label(name), *error_cells(found))
-        for reading in readings
-        for name, own in _kinds([cell for cell in cells if cell.reading == reading])
-        if (found := Errors.of(own)).number
-    ]
-    notes = [*(note for reading in readings for note in _of_short(cells, reading)), *said]
-    notes += [TENTH] if rows else []
-    if not rows and not notes:
-        return []
-    columns = (Column("reading", "reading", align="left"), Column("cells", "cells", align="left"))
-    named = any(readings)  # a single reading has no name and needs no column
-    return [
-        Table(
-            id=f"errors-{of}",
-            kind="predicted",
-            title="Errors",
-            columns=(*columns[not named :], *ERROR_COLUMNS),
-            rows=tuple(row[not named :] for row in rows),
-            notes=tuple(notes),
-            stub=1 + named,
-        )
-    ]
+    table = _by_reading(
+        cells,
+        (f"errors-{of}", "Errors"),
+        ERROR_COLUMNS,
+        lambda own: error_cells(found) if (found := Errors.of(own)).number else (),
+    )
+    notes = [note for reading in _readings(cells) for note in _of_short(cells, reading)]
+    notes += [*said, *([TENTH] if table.rows else [])]
+    return [replace(table, notes=tuple(notes))] if notes else []
 
 
 def beside_guesses(cells: Sequence[PredictedCell], of: str) -> list[Table]:
     """Return errors of naive guesses and the skill relative to them; [] without any."""
-    readings = dict.fromkeys(cell.reading for cell in cells)
-    rows = [
-        (label(reading), label(name), *_skill(own))
-        for reading in readings
-        for name, own in _kinds([cell for cell in cells if cell.reading == reading])
-        if Skill.of(own, "naive").guess.number
-    ]
-    columns = (Column("reading", "reading", align="left"), Column("cells", "cells", align="left"))
-    named = any(readings)
+    table = _by_reading(
+        cells,
+        (f"naive-{of}", "Compared with a naive estimate"),
+        _SKILL,
+        lambda own: _skill(own) if Skill.of(own, "naive").guess.number else (),
+    )
     kinds = dict.fromkeys(cell.kind for cell in cells)
-    table = Table(
-        id=f"naive-{of}",
-        kind="predicted",
-        title="Compared with a naive estimate",
-        columns=(*columns[not named :], *_SKILL),
-        rows=tuple(row[not named :] for row in rows),
-        notes=(*(f"naive: {METHODS[kind]}." for kind in kinds), SKILL),
+    notes = (*(f"naive: {METHODS[kind]}." for kind in kinds), SKILL)
+    return [replace(table, notes=notes)] if table.rows else []
+
+
+def _readings(cells: Sequence[PredictedCell]) -> dict[str, list[PredictedCell]]:
+    return grouped(cells, lambda cell: cell.reading)
+
+
+def _by_reading(
+    cells: Sequence[PredictedCell],
+    name: tuple[str, str],
+    columns: Sequence[Column],
+    row: Callable[[Sequence[PredictedCell]], tuple[Cell, ...]],
+) -> Table:
+    """Return a row for each kind of cell in each reading, without kinds whose row is empty.
+
+    name: id and title of the table.
+    """
+    rows = [
+        (label(reading), label(kind), *found)
+        for reading, read in _readings(cells).items()
+        for kind, own in _kinds(read)
+        if (found := row(own))
+    ]
+    named = any(_readings(cells))  # a single reading has no name and needs no column
+    first = (Column("reading", "reading", align="left"), Column("cells", "cells", align="left"))
+    return Table(
+        name[0],
+        "predicted",
+        name[1],
+        (*first[not named :], *columns),
+        tuple(one[not named :] for one in rows),
         stub=1 + named,
     )
-    return [table] if rows else []
 
 
 def structure(cells: Sequence[PredictedCell], of: str) -> list[Table]:
@@ -190,7 +198,7 @@ def _skill(cells: Sequence[PredictedCell]) -> tuple[Cell, ...]:
     return (
         plain(found.guess.number),
         *(share_cell(value) for value in (found.guess.median, found.guess.tenth)),
-        *(missing() if one is None else plain(one, f"{one:.2f}") for one in skills),
+        *(shown(one, "{:.2f}".format) for one in skills),
     )
 
 
@@ -213,7 +221,7 @@ def error_cells(found: Errors) -> tuple[Cell, ...]:
 
 def share_cell(value: float | None, sign: str = "") -> Cell:
     """Return a share in per cent."""
-    return missing() if value is None else plain(value, error(value, sign))
+    return shown(value, lambda known: error(known, sign))
 
 
 def _of_short(cells: Sequence[PredictedCell], reading: str) -> Iterator[str]:

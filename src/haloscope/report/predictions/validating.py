@@ -17,6 +17,7 @@ from haloscope.analysis.validation.predictions import (
 from haloscope.analysis.validation.published import called
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding
+from haloscope.grouped import grouped
 from haloscope.quantities import count, listed, percent
 from haloscope.report.document import Document
 from haloscope.report.predictions.prediction_errors import FITTED, ONLY_PREDICTED
@@ -39,12 +40,11 @@ def of_paper(
     left_out: Sequence[str] = (),
 ) -> Document:
     """Return the report on predictions of published cells: a figure per unit and reading."""
-    pairs: dict[str, dict[str, list[PredictedCell]]] = {}
-    for one in cells:
-        name = FITTED if one.fitted else ONLY_PREDICTED
-        if one.predicted is None or one.telling:
-            pairs.setdefault(_read(one), {}).setdefault(name, []).append(one)
-    figures = [f for reading, own in pairs.items() for f in _figures(own, "published", reading)]
+    shown = [one for one in cells if one.predicted is None or one.telling]
+    figures: list[Figure] = []
+    for reading, own in grouped(shown, _read).items():
+        pairs = grouped(own, lambda one: FITTED if one.fitted else ONLY_PREDICTED)
+        figures += _figures(pairs, "published", reading)
     method = (
         "Error: predicted / published - 1.",
         "Cells that were used to set values in the cluster file show the quality of the fit; "
@@ -70,8 +70,7 @@ def of_machine(
     provenance: Sequence[tuple[str, str]],
 ) -> Document:
     """Return the report on predictions of times measured on this machine: one figure."""
-    kernels = dict.fromkeys(one.kernel for one in times)
-    pairs = {name: [one for one in times if one.kernel == name] for name in kernels}
+    pairs = grouped(times, lambda one: one.kernel)
     method = (
         "Error: predicted / measured - 1.",
         "Launches of the calibration and of the predicted cases alternate. No predicted "
@@ -140,10 +139,9 @@ def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:
 
 
 def _by_reading(question: str, cells: Sequence[PredictedCell]) -> Iterator[Finding]:
-    readings = [reading for reading in dict.fromkeys(map(_read, cells))]
+    readings = grouped(cells, _read)
     relative = any(cell.kind == RELATIVE for cell in cells)
-    for reading in readings:
-        own = [cell for cell in cells if _read(cell) == reading]
+    for reading, own in readings.items():
         named = reading and (relative or len(readings) > 1)
         if _known(own):
             yield _off(f"{question}, {reading}" if named else question, own)
@@ -235,7 +233,6 @@ def _figure(unit: str, by_name: Mapping[str, Sequence[Mark]], known: str, readin
     over = f"Predicted / {known}"
     name = unit.replace("/", "_")
     return Figure(
-        id="predicted",
         kind="predicted",
         title=", ".join(text for text in (over, _UNITS.get(unit, f"in {unit}"), reading) if text),
         panels=(

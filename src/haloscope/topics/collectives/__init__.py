@@ -26,9 +26,10 @@ from math import log, log2
 from typing import TYPE_CHECKING, Literal
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import OPEN, Contrast, Measure, contrasts
+from haloscope.analysis.comparison import OPEN, Contrast, Measure, contrasts, point_time
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.grouped import grouped
 from haloscope.layout import CORES
 from haloscope.stats.estimates import Estimate
 
@@ -88,10 +89,7 @@ def by_operation(case: MeasuredCase) -> dict[str, list[Swept]]:
     """Return the points of each operation by size; a single one for barrier, which
     moves no data.
     """
-    found: dict[str, list[Swept]] = {}
-    for point in sweep(case):
-        found.setdefault(str(point.operation), []).append(point)
-    return found
+    return grouped(sweep(case), lambda point: str(point.operation))
 
 
 def undisturbed(case: MeasuredCase) -> dict[str, list[Swept]]:
@@ -128,10 +126,7 @@ def flat_to(points: Sequence[Swept]) -> int:
 def growth(few: MeasuredCase, many: MeasuredCase, seed: int = 0) -> list[Growth]:
     """Return the growth of every operation at its smallest and largest common size."""
     ends = list(_ends(few, many))
-    pairs = [
-        (Measure(few, "", o.sample, o.time), Measure(many, "", m.sample, m.time))
-        for _, o, m in ends
-    ]
+    pairs = [(point_time(few, own), point_time(many, other)) for _, own, other in ends]
     found = []
     for (name, own, other), contrast in zip(ends, contrasts(pairs, seed), strict=True):
         assert contrast.ratio is not None
@@ -217,8 +212,7 @@ def _measures(
     size.
     """
     stretch = above.size_bytes / below.size_bytes
-    longer = Measure(case, "", above.sample, above.time)
-    shorter = Measure(case, "", below.sample, below.time)
+    longer, shorter = point_time(case, above), point_time(case, below)
     sample = tuple(stretch * time for time in below.sample)
     stretched = Measure(case, "", sample, below.time.times(stretch))
     return (shorter, longer), (stretched, longer)
@@ -333,7 +327,7 @@ def _pairs(
         if len(there) == len(others) and len({len(one.sample) for one in (point, *there)}) == 1:
             sample = tuple(map(sum, zip(*(one.sample for one in there), strict=True)))
             stand_in = Measure(case, "", sample, case.estimate(sample))
-            found[size] = (stand_in, Measure(case, "", point.sample, point.time))
+            found[size] = (stand_in, point_time(case, point))
     return found
 
 

@@ -46,7 +46,6 @@ def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list
     )
     return [
         Figure(
-            id="collectives",
             kind="collectives",
             title=context.title("Collective operations by message size"),
             panels=panels,

@@ -11,6 +11,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.quantities import listed
 from haloscope.stats.estimates import Estimate
@@ -18,7 +19,6 @@ from haloscope.study.settings import Bytes, Settings, varying
 from haloscope.topics.collectives import (
     FLAT,
     Followed,
-    Guideline,
     Leap,
     flat_to,
     growth,
@@ -84,9 +84,7 @@ def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
         context, [case], "Collectives, fastest and slowest operation", FindingShape.VALUE, found,
         topic="collectives", metric=OPERATION, but=("sizes",),
     )  # fmt: skip
-    flat: dict[int, list[str]] = {}
-    for name, points in swept.items():
-        flat.setdefault(flat_to(points), []).append(name)
+    flat = grouped(swept, lambda name: flat_to(swept[name]))
     yield made(
         context,
         [case],
@@ -112,17 +110,14 @@ def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterat
     if nodes > 1:
         least, most = {**least, "nodes": few.layout.nodes}, {**most, "nodes": nodes}
     for at in sizes[:1] + sizes[1:][-1:]:
-        by_law: dict[str, list[Estimate]] = {}
-        names: dict[str, list[str]] = {}
-        for one in sorted((o for o in found if o.size_bytes == at), key=lambda o: o.times.value):
-            law = law_named(one)
-            by_law.setdefault(law, []).append(one.times.rate(1.0))
-            names.setdefault(law, []).append(one.operation)
+        there = sorted((o for o in found if o.size_bytes == at), key=lambda o: o.times.value)
         grown = []
-        for law, own in by_law.items():
-            values = [one.value for one in own]
-            widest = max(own, key=lambda one: one.relative_half_width)
-            named = f"{listed(names[law])}{f', {law}' if law else ''}"
+        for law, own in grouped(there, law_named).items():
+            times = [one.times.rate(1.0) for one in own]
+            values = [one.value for one in times]
+            widest = max(times, key=lambda one: one.relative_half_width)
+            names = listed([one.operation for one in own])
+            named = f"{names}{f', {law}' if law else ''}"
             grown.append(
                 Claim(
                     {"operation": named, "size": Bytes(at), **most},
@@ -168,9 +163,7 @@ def pgmpi(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     if not found:
         return
     settings = list(dict.fromkeys(one.case for one in found))
-    by: dict[Guideline, list[Followed]] = {}
-    for one in found:
-        by.setdefault(one.guideline, []).append(one)
+    by = grouped(found, lambda one: one.guideline)
     broken = [part for own in by.values() if (part := _violated(own, settings))]
     too_few = all(one.too_few for one in found)
     rest = len(by) - len(broken)

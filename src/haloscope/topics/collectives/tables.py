@@ -10,7 +10,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import sweep
 from haloscope.findings.words import spans
-from haloscope.quantities import SECONDS, count, number, probability, size
+from haloscope.quantities import SECONDS, count, probability, size
 from haloscope.study.settings import common, describe, varying
 from haloscope.topics.collectives import (
     WORTH,
@@ -25,7 +25,7 @@ from haloscope.topics.collectives import (
 )
 from haloscope.topics.collectives import guideline_followed as followed
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown, times
 from haloscope.topics.common.words import tests_of
 from haloscope.topics.contrast.tables import COLUMNS, cells, explain
 
@@ -124,9 +124,9 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     found = halo_followed(cases, context.seed)
     if not found:
         return []
-    shown = [measure.case for one in found for measure in (one.first, one.second)]
-    notebook = Notebook(shown, context.all_cases)
-    names = [name for name in varying([case.settings for case in shown]) if name != "exchange"]
+    own = [measure.case for one in found for measure in (one.first, one.second)]
+    notebook = Notebook(own, context.all_cases)
+    names = [name for name in varying([case.settings for case in own]) if name != "exchange"]
     rows = tuple(
         (
             label(describe(one.second.case.settings, names) or one.second.case.processes),
@@ -141,7 +141,7 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         "Phase exchange of a step, on the slowest rank. The specialised call should not be "
         "slower than general ones (Träff, Gropp and Thakur 2010)."
     )
-    same = common([case.settings for case in shown])
+    same = common([case.settings for case in own])
     return [
         notebook.table(
             "guidelines",
@@ -163,9 +163,9 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
     found = followed(cases, context.seed)
     if not found:
         return []
-    shown = list(dict.fromkeys(one.case for one in found))
-    notebook = Notebook(shown, context.all_cases)
-    broken = [one for one in found if one.broken] if len(shown) > FEW else []
+    own = list(dict.fromkeys(one.case for one in found))
+    notebook = Notebook(own, context.all_cases)
+    broken = [one for one in found if one.broken] if len(own) > FEW else []
     if broken and len(broken) < len(found):
         notebook.note(f"{len(found) - len(broken)} rows without a shown violation are omitted.")
     tests = tests_of([contrast for one in found for contrast in one.at.values()])
@@ -181,7 +181,7 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
     )
     if any(one.too_few for one in found):
         notebook.note("too few: with so few launches, no difference can be significant.")
-    if not all(case.simulated or warmed_up(case) for case in shown):
+    if not all(case.simulated or warmed_up(case) for case in own):
         notebook.note(
             "The smallest size is omitted if it had no warm-up, because it follows another "
             "operation's largest size."
@@ -199,17 +199,17 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
                 Column("worst_bytes", "at"),
                 Column("p_value", "p"),
             ),
-            (_row(one, shown, cases) for one in broken or found),
+            (_row(one, own, cases) for one in broken or found),
             stub=2,
         )
     ]
 
 
 def _row(
-    one: Followed, shown: Sequence[MeasuredCase], cases: Sequence[MeasuredCase]
+    one: Followed, own: Sequence[MeasuredCase], cases: Sequence[MeasuredCase]
 ) -> tuple[Cell, ...]:
     named = label_of(one.case, cases)
-    setting = one.case.processes if len(shown) == 1 or named == one.case.kernel else named
+    setting = one.case.processes if len(own) == 1 or named == one.case.kernel else named
     first = (label(setting, case=one.case.id), label(one.guideline.text), plain(len(one.at)))
     if one.worst is None:
         return (*first, missing("too few" if one.too_few else "–"), *(missing(),) * 3)
@@ -218,9 +218,7 @@ def _row(
     return (
         *first,
         Cell(where, where, tone="bad"),
-        plain(over(contrast), f"{number(over(contrast))} ×"),
-        plain(at, size(at)),
-        missing()
-        if contrast.adjusted is None
-        else plain(contrast.adjusted, probability(contrast.adjusted)),
+        times(over(contrast)),
+        shown(at, size),
+        shown(contrast.adjusted, probability),
     )

@@ -183,12 +183,11 @@ Panel = Lines | Bars | Surface | Gantt
 class Figure:
     """One or more panels side by side. alt: description for readers who cannot see it.
 
-    fewest: minimum number of x values in a panel; with fewer, the figure adds nothing to its table
-    and is not drawn. cases: ids of its cases, if it has a bar or curve for
-    each.
+    id: unique within a report, and part of file names; by default the kind. fewest: minimum number
+    of x values in a panel; with fewer, the figure adds nothing to its table and is not drawn.
+    cases: ids of its cases, if it has a bar or curve for each.
     """
 
-    id: str
     kind: str
     title: str
     panels: tuple[Panel, ...]
@@ -196,6 +195,11 @@ class Figure:
     notes: tuple[str, ...] = ()
     fewest: int = 2
     cases: tuple[str, ...] = ()
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        """Name the figure after its kind, unless it has its own name."""
+        object.__setattr__(self, "id", self.id or self.kind)
 
     @property
     def is_short(self) -> bool:

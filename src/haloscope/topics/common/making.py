@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 from statistics import median
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from haloscope.findings.finding import (
     Ratio,
     Verdict,
 )
+from haloscope.grouped import grouped
 from haloscope.stats import FEWEST_FOR_INTERVAL
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Setting, Settings, titled, varying
@@ -129,6 +130,12 @@ def in_common(
     return {**({"kernel": own[0].kernel} if len(kernels) == 1 else {}), **kept}
 
 
+def with_nodes(names: Iterable[str]) -> list[str]:
+    """Return names of settings; processes per node mean nothing without the nodes."""
+    every = dict.fromkeys(names)
+    return [*dict.fromkeys((*every, "nodes"))] if "ppn" in every else [*every]
+
+
 def caveats_of(cases: Sequence[MeasuredCase]) -> set[Caveat]:
     """Return the caveats of the cases behind a finding."""
     found = set()
@@ -205,19 +212,16 @@ def extreme(contrasts: Sequence[Contrast]) -> Contrast:
 
 def by_points(found: Mapping[Any, Contrast], subject: Settings, reference: Settings) -> list[Claim]:
     """Return comparisons at several points of an axis, one part per verdict."""
-    by_verdict: dict[Verdict | None, dict[Any, Contrast]] = {}
-    for at, contrast in found.items():
-        by_verdict.setdefault(verdict_of(contrast), {})[at] = contrast
     return [
         Claim(
             subject,
             reference,
             at=tuple(own),
-            ratio=ratio_of(list(own.values())),
+            ratio=ratio_of([found[at] for at in own]),
             verdict=verdict,
-            needed=needed_of(list(own.values())),
+            needed=needed_of([found[at] for at in own]),
         )
-        for verdict, own in by_verdict.items()
+        for verdict, own in grouped(found, lambda at: verdict_of(found[at])).items()
     ]
 
 
@@ -227,12 +231,13 @@ def winners(
     at: Callable[[Race[Name]], Setting] | None = None,
 ) -> list[Claim]:
     """Return the fastest in races: a part for each set of winners, with the next one."""
-    groups: dict[tuple[frozenset[Name], Name | None], list[Race[Name]]] = {}
-    for race in raced:
+
+    def places(race: Race[Name]) -> tuple[frozenset[Name], Name | None]:
         next_one = race.lead[0] if race.lead and len(race.against) == 1 else None
-        groups.setdefault((frozenset(race.first), next_one), []).append(race)
+        return frozenset(race.first), next_one
+
     found = []
-    for races in groups.values():
+    for races in grouped(raced, places).values():
         head = races[0]
         behind = {n: c for n, c in head.against.items() if c.verdict == "faster"}
         overs = [

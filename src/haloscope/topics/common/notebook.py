@@ -16,6 +16,7 @@ from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed, scatter
 from haloscope.analysis.validation.published import Reference
 from haloscope.findings.words import capitalised
+from haloscope.grouped import grouped
 from haloscope.quantities import (
     NODE_SECONDS,
     PLAIN,
@@ -57,7 +58,7 @@ class Notebook:
         """
         self._cases = list(cases)
         self._among = [*cases, *among]
-        self._estimates: dict[str, list[Estimate]] = {}
+        self._estimates: list[Estimate] = []
         self._marks: set[str] = set()
         self._extra: dict[str, None] = {}
         self._sources: dict[str, dict[str, None]] = {}
@@ -71,16 +72,8 @@ class Notebook:
         if estimate is None:
             return self.absent(case)
         if not case.alike:  # launches that are all identical need no note
-            self._estimates.setdefault(estimate.method, []).append(estimate)
-        return Cell(
-            value=estimate.value,
-            text=quantity(estimate.value, scale),
-            low=estimate.low,
-            high=estimate.high,
-            spread=spread_text(estimate, scale),
-            marks=self._marks_of(case),
-            case=case.id,
-        )
+            self._estimates.append(estimate)
+        return replace(estimated(estimate, scale), marks=self._marks_of(case), case=case.id)
 
     def time(
         self, case: MeasuredCase | None, published: Reference | None = None, mesh: str = ""
@@ -89,9 +82,7 @@ class Notebook:
         if case is None:
             return missing()
         cell = self.estimate(case.time, case, SECONDS)
-        if case.time is None:
-            return cell
-        if published is None:
+        if case.time is None or published is None:
             return cell
         cell = self.beside(cell, published, mesh)
         if published.threads_bound and case.ranks > 1:
@@ -106,7 +97,8 @@ class Notebook:
             return cell
         clock_of = "simulated" if case.simulated else "measured"
         self.note(f"ratio: {clock_of} time / published time.")
-        ratio = _over(published, case.time.value)
+        own = case.time.value
+        ratio = ratio_between(own / published.value, own / published.high, own / published.low)
         if RANGE in ratio:
             self.note(f"a{RANGE}b: range implied by the rounding of the published time.")
         return replace(cell, ratio=f"{ratio} ×")
@@ -166,7 +158,6 @@ class Notebook:
         *,
         id: str = "",
         stub: int = 1,
-        every: tuple[tuple[Cell, ...], ...] = (),
         points: tuple[tuple[Mapping[str, Any], ...], ...] = (),
     ) -> Table:
         """Return a table of these cells, with their notes. id: by default its kind."""
@@ -179,28 +170,24 @@ class Notebook:
             shown,
             self.notes(),
             stub,
-            every=every,
             points=points,
         )
 
     def notes(self) -> tuple[str, ...]:
         """Return all notes, most important first."""
         published = [f"Published values: {self._published()}."] if self._sources else []
-        differences = mixed(self._cases)
+        nested = any(case.allocations for case in self._cases)
+        scattered = scatter(tuple(dict.fromkeys(self._among))) if nested else None
         return (
-            *([differences] if differences else []),
-            *self._spread_notes(),
+            *filter(None, [mixed(self._cases)]),
+            *spread_notes(self._estimates),
+            *filter(None, [scattered]),
             *self._mark_notes(),
             *_one_program(self._cases),
             *published,
             *self._extra,
-            *self.left_out(),
+            *left_out(self._cases, self._among),
         )
-
-    def _spread_notes(self) -> list[str]:
-        nested = any(case.allocations for case in self._cases)
-        scatter_note = scatter(tuple(dict.fromkeys(self._among))) if nested else None
-        return [*spread_notes(self._estimates), *([scatter_note] if scatter_note else [])]
 
     def _mark_notes(self) -> list[str]:
         texts = {
@@ -227,10 +214,6 @@ class Notebook:
             also = " Without an interval: all nodes were identical, and so were all launches."
         return f"simulated time: {REPLICATES}{also}"
 
-    def left_out(self) -> list[str]:
-        """Return the excluded launches of the table's cases, and why."""
-        return left_out(self._cases, self._among)
-
 
 _MARKS = (OVERSUBSCRIBED, EMULATED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING)
 _SPREADS = ("[a, b]: ", "a … b: ", "(a … b): ", "A value without ", "A percentile without ")
@@ -244,8 +227,9 @@ def explains_marks(note: str) -> bool:
     )
 
 
-def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
+def spread_notes(estimates: Sequence[Estimate]) -> list[str]:
     """Explain the spreads of estimates, by method, with the number of launches."""
+    by_method = grouped(estimates, lambda one: one.method)
     texts = {
         "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
         "confidence {confidence} or more.",
@@ -264,12 +248,12 @@ def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
     }
     notes = []
     for method, text in texts.items():
-        if own := estimates.get(method):
+        if own := by_method.get(method):
             launches = _counted([one.n for one in own], "launch", "launches")
             over = _counted([one.allocations or 1 for one in own], "allocation", "allocations")
             confidence = f"{100 * min(one.confidence or 0 for one in own):.1f} %"
             notes.append(text.format(launches=launches, allocations=over, confidence=confidence))
-    if any(one.allocations == 1 for those in estimates.values() for one in those):
+    if any(one.allocations == 1 for one in estimates):
         notes.append(ONE_ALLOCATION)
     return notes
 
@@ -350,6 +334,13 @@ def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> l
     return lines
 
 
+def estimated(estimate: Estimate, scale: Scale = PLAIN) -> Cell:
+    """Return a cell for an estimate with its spread, without the marks of a case."""
+    text = quantity(estimate.value, scale)
+    spread = spread_text(estimate, scale)
+    return Cell(estimate.value, text, estimate.low, estimate.high, spread)
+
+
 def spread_text(estimate: Estimate, scale: Scale = PLAIN) -> str:
     """Format a spread: [a, b] interval, a … b launches, (a … b) repetitions of one launch."""
     if estimate.low is None or estimate.high is None:
@@ -360,15 +351,14 @@ def spread_text(estimate: Estimate, scale: Scale = PLAIN) -> str:
     return f"({low} … {high})" if estimate.method == "repetitions" else f"[{low}, {high}]"
 
 
-def _over(published: Reference, own: float) -> str:
-    return ratio_between(own / published.value, own / published.high, own / published.low)
-
-
 def _counted(numbers: Sequence[int], what: str, several: str) -> str:
     low, high = min(numbers), max(numbers)
     return count(low, what, several) if low == high else f"{low} to {high} {several}"
 
 
-def _shortened(text: str, length: int = 200) -> str:
+def _shortened(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= length else f"{line[: length - 1]}…"
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+_LONGEST = 200

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from haloscope.quantities import number
 
 CellValue = str | int | float | None
 Tone = Literal["", "warning", "good", "bad"]
@@ -102,6 +104,16 @@ def plain(value: CellValue, text: str | None = None) -> Cell:
 def missing(text: str = "–", warn: bool = False) -> Cell:
     """Return an empty cell with a word that gives the reason."""
     return Cell(None, text, tone="warning" if warn else "")
+
+
+def shown(value: float | None, show: Callable[[float], str]) -> Cell:
+    """Return a number without spread in the words of `show`; an empty cell for None."""
+    return missing() if value is None else Cell(value, show(value))
+
+
+def times(ratio: float | None) -> Cell:
+    """Return a ratio: "1.20 ×"; an empty cell for None."""
+    return shown(ratio, lambda value: f"{number(value)} ×")
 
 
 def shared_notes(tables: Sequence[Table]) -> list[str]:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
+from haloscope.analysis.context import Context
 from haloscope.quantities import listed, number, percent
 
 RANGE = "–"
@@ -46,6 +47,14 @@ BECAME = {
 def clock(cases: Sequence[MeasuredCase]) -> str:
     """Return "simulated", or "measured" if any of the cases was."""
     return "simulated" if all(case.simulated for case in cases) else "measured"
+
+
+WhyNone = Callable[[Sequence[MeasuredCase], Context], str | None]
+
+
+def reason(why: WhyNone | None, cases: Sequence[MeasuredCase], context: Context) -> str:
+    """Return why there is nothing of a kind: the topic's reason, or that no case suits it."""
+    return (why(cases, context) if why else None) or none_suits(cases)
 
 
 def none_suits(cases: Sequence[MeasuredCase]) -> str:

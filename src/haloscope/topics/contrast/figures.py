@@ -79,7 +79,6 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
     shown = [measure.case for one in found for measure in (one.first, one.second)]
     return [
         Figure(
-            id=ways.setting,
             kind=ways.setting,
             title=context.title(ways.title, common([case.settings for case in shown])),
             panels=(panel,),

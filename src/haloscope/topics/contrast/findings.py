@@ -11,9 +11,17 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.grouped import grouped
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Setting, Settings, varying
-from haloscope.topics.common.making import extreme, made, needed_of, ratio_of, verdict_of
+from haloscope.topics.common.making import (
+    extreme,
+    made,
+    needed_of,
+    ratio_of,
+    verdict_of,
+    with_nodes,
+)
 from haloscope.topics.contrast import (
     BINDINGS,
     EXCHANGES,
@@ -115,9 +123,7 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
             by_pair.setdefault(tuple(tuple(way.items()) for way in pair), []).append(contrast)
     for alike in sorted(by_pair.values(), key=lambda alike: -_decided(alike)):
         other, reference = own.apart(alike[0].second.case, alike[0].first.case)
-        by_verdict: dict[Verdict | None, list[Contrast]] = {}
-        for contrast in alike:
-            by_verdict.setdefault(verdict_of(contrast), []).append(contrast)
+        by_verdict = grouped(alike, verdict_of)
         ordered = sorted(by_verdict.items(), key=lambda it: (it[0] not in _APART, -len(it[1])))
         parts = [
             Claim(
@@ -152,6 +158,5 @@ def _decided(alike: Sequence[Contrast]) -> int:
 
 def _where(one: Contrast, alike: Sequence[Contrast], own: Ways) -> Settings:
     names = varying([contrast.second.case.settings for contrast in alike])
-    kept = [name for name in names if name not in own.parts]
-    more = ["nodes"] if "ppn" in kept else []
-    return {name: one.second.case.settings.get(name) for name in dict.fromkeys((*kept, *more))}
+    kept = with_nodes(name for name in names if name not in own.parts)
+    return {name: one.second.case.settings.get(name) for name in kept}

@@ -201,11 +201,14 @@ def overlap_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
 
 
 def _published_overlap(table: PaperTable) -> str:
+    def seconds(row: Mapping[str, PublishedValue]) -> float:
+        return float(str(row["time_s"]))
+
     base = table.rows[0]
     times = [
         f"{PRINTED_OVERLAPS[str(row['overlap'])]} ({row['overlap']}) "
-        f"{printed_seconds(float(str(row['time_s'])), table.resolution_s)}"
-        + ("" if row is base else f" ({number(_ratio(base, row), 3)}x)")
+        f"{printed_seconds(seconds(row), table.resolution_s)}"
+        + ("" if row is base else f" ({number(seconds(base) / seconds(row), 3)}x)")
         for row in table.rows
     ]
     facts = table.facts
@@ -214,7 +217,3 @@ def _published_overlap(table: PaperTable) -> str:
         f"{facts['matrix']}, {facts['ranks']} processes, {facts['memory']} memory. "
         f"{' '.join(table.notes)}"
     )
-
-
-def _ratio(base: Mapping[str, PublishedValue], row: Mapping[str, PublishedValue]) -> float:
-    return float(str(base["time_s"])) / float(str(row["time_s"]))

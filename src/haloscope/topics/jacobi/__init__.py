@@ -180,9 +180,14 @@ def operations_of_update(cases: Sequence[MeasuredCase]) -> int:
     return round(min(_of_point(case, "flops") for case in cases))
 
 
-def _of_point(case: MeasuredCase, what: Literal["flops", "bytes"]) -> float:
+def swept_phase(case: MeasuredCase) -> Mapping[str, Any]:
+    """Return the phase of the first good launch in which points are updated."""
     (phase,) = (each for each in case.launches[0].phases if each["name"] == "sweep")
-    return float(phase[what]) / (points_of(case) * case.number("sweeps"))
+    return phase
+
+
+def _of_point(case: MeasuredCase, what: Literal["flops", "bytes"]) -> float:
+    return float(swept_phase(case)[what]) / (points_of(case) * case.number("sweeps"))
 
 
 def _extents(text: str) -> Extents:
@@ -293,8 +298,8 @@ def _memory(
 
 def _bytes_per_update(one: JacobiCase) -> float:
     """Return the memory traffic per update that the kernel declares for its variant."""
-    (phase,) = (each for each in one.case.launches[0].phases if each["name"] == "sweep")
-    return float(phase["bytes"] / (one.sweep.points * one.case.number("sweeps")))
+    bytes_ = swept_phase(one.case)["bytes"]
+    return float(bytes_ / (one.sweep.points * one.case.number("sweeps")))
 
 
 def published(one: JacobiCase, library: Library) -> Mapping[str, PublishedValue] | None:

@@ -26,6 +26,7 @@ from haloscope.topics.common.figure import (
     mark,
     powers_of_two,
 )
+from haloscope.topics.common.words import clock
 from haloscope.topics.jacobi import (
     JacobiCase,
     JacobiScaling,
@@ -33,6 +34,7 @@ from haloscope.topics.jacobi import (
     operations_of_update,
     published,
     scalings,
+    swept_phase,
 )
 from haloscope.topics.memory import memory_triads
 
@@ -55,7 +57,6 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
     lines = f"Lines: the {shown} model{_shared(scaling)}. " if shown else ""
     beside = any(_published(one, context) for one in scaling.swept)
     return Figure(
-        id="jacobi",
         kind="jacobi",
         title=context.title("Jacobi: updates per second by processes", scaling.part.label),
         panels=(_performance(scaling, context), *_ratios(scaling, context)),
@@ -104,9 +105,8 @@ def _performance(scaling: JacobiScaling, context: Context) -> Lines:
         one_rank = scaling.alone.rate.value / 1e9
         marks = tuple(Mark(one.sweep.ranks, one.sweep.ranks * one_rank) for one in own)
         curves.append(Curve("linear speedup", marks, bound=True))
-    clock = "simulated" if own[0].case.simulated else "measured"
     marks = tuple(mark(one.sweep.ranks, one.rate.times(1e-9)) for one in own)
-    curves.append(Curve(clock, marks, joined=False, style=0))
+    curves.append(Curve(clock([own[0].case]), marks, joined=False, style=0))
     curves += _modelled(scaling, own, "", 1, lambda one, rate: rate / 1e9)
     rows = [(one, row) for one in scaling.swept if (row := _published(one, context))]
     rates = {one[0].sweep.ranks: _sweep_rate(one) / 1e3 for one in sorted(rows, key=_sweep_rate)}
@@ -210,7 +210,6 @@ def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
     y = Axis("Gflop/s", "log2", powers_of_two([m.y for curve in curves for m in curve.marks]))
     return [
         Figure(
-            id="roofline",
             kind="roofline",
             title=context.title("Roofline of jacobi3d's variants"),
             panels=(
@@ -224,7 +223,10 @@ def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
                 ),
             ),
             fewest=1,
-            alt=". ".join(_describe(case) for case in best),
+            alt=". ".join(
+                f"{_variant(one)}, {count(one.cores, 'core')}: {number(_mlups(one).value)} MLUP/s"
+                for one in best
+            ),
             notes=(
                 "Dashed: triad bandwidth, including write-allocate traffic, times "
                 f"operations per byte. An update is {operations} operations. Bytes: those "
@@ -319,9 +321,5 @@ def _roofline_rate(case: MeasuredCase, operations: int) -> Estimate:
 
 
 def _intensity(case: MeasuredCase) -> float:
-    (phase,) = (each for each in case.launches[0].phases if each["name"] == "sweep")
+    phase = swept_phase(case)
     return float(phase["flops"] / phase["bytes"])
-
-
-def _describe(case: MeasuredCase) -> str:
-    return f"{_variant(case)}, {count(case.cores, 'core')}: {number(_mlups(case).value)} MLUP/s"

@@ -9,6 +9,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
+from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.topics.common.making import made
 from haloscope.topics.jacobi import (
@@ -94,8 +95,7 @@ def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
     most cores.
     """
     bounds = memory_bounds(cases, context.all_cases, context.machine)
-    for variant in dict.fromkeys(bound.variant for bound in bounds):
-        own = [bound for bound in bounds if bound.variant == variant]
+    for variant, own in grouped(bounds, lambda bound: bound.variant).items():
         ends = list(dict.fromkeys((own[0], own[-1])))
         parts = [Claim({one.case.counted: one.case.cores}, share=one.share) for one in ends]
         updating = [one.updating for one in ends if one.share <= 1 and one.updating is not None]

@@ -14,7 +14,8 @@ from haloscope.analysis.context import Context
 from haloscope.models.jacobi import exchanged
 from haloscope.quantities import error, number, percent
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown
+from haloscope.topics.common.words import clock
 from haloscope.topics.jacobi import (
     JacobiCase,
     JacobiScaling,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from haloscope.papers.file import PublishedValue
 
 
-def _columns(clock: str) -> tuple[Column, ...]:
+def _columns(known: str) -> tuple[Column, ...]:
     return (
         Column("ranks", "N", align="left"),
         Column("grid", "grid", align="left"),
@@ -37,8 +38,8 @@ def _columns(clock: str) -> tuple[Column, ...]:
         Column("textbook_ratio", "N P₁ / P", "textbook model"),
         Column("detailed_mlups", "MLUP/s", "detailed model"),
         Column("detailed_error", "error of", "detailed model"),
-        Column("mlups", "MLUP/s", clock),
-        Column("ratio", "N P₁ / P", clock),
+        Column("mlups", "MLUP/s", known),
+        Column("ratio", "N P₁ / P", known),
         Column("published_model_mlups", "textbook model", "published (MLUP/s)"),
         Column("published_mlups", "measured", "published (MLUP/s)"),
         Column("published_ratio", "N P₁ / P", "published (MLUP/s)"),
@@ -61,9 +62,8 @@ _SHARED = (
 
 
 def _table(scaling: JacobiScaling, context: Context) -> Table:
-    shown = [one.case for one in scaling.swept]
-    notebook = Notebook(shown, context.all_cases)
-    clock = "simulated" if all(case.simulated for case in shown) else "measured"
+    own = [one.case for one in scaling.swept]
+    notebook = Notebook(own, context.all_cases)
     rows = tuple(_row(scaling, one, notebook, context) for one in scaling.swept)
     for name, model in scaling.models.items():
         errors = scaling.errors(name)
@@ -74,7 +74,7 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
             f"{name} model: {model.source}. Error {rms} (root mean square) over {over} ranks."
         )
     if scaling.models:
-        notebook.note(_SHARED if clock == "simulated" else _MEASURED)
+        notebook.note(_SHARED if clock(own) == "simulated" else _MEASURED)
     for why in scaling.lacking:
         notebook.note(f"{why[:1].upper()}{why[1:]}.")
     if any(row[-2].value is not None for row in rows):
@@ -85,7 +85,7 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
     return notebook.table(
         "jacobi",
         context.title("Jacobi by ranks and grid", scaling.part.label),
-        _columns(clock),
+        _columns(clock(own)),
         rows,
         stub=2,
     )
@@ -104,11 +104,11 @@ def _row(
         label(f"{sweep.ranks}{nodes}", sweep.ranks),
         label(" × ".join(map(str, sweep.grid)), "x".join(map(str, sweep.grid))),
         plain(traffic.faces),
-        plain(traffic.bytes / 1e6, number(traffic.bytes / 1e6)),
+        shown(traffic.bytes / 1e6, number),
         _rate(textbook),
         _ratio(scaling, one, textbook),
         _rate(detailed),
-        missing() if off is None else plain(off, error(off)),
+        shown(off, error),
         measured,
         _ratio(scaling, one, one.rate.value),
         *_published(published(one, context.library)),
@@ -116,14 +116,13 @@ def _row(
 
 
 def _rate(value: float | None) -> Cell:
-    return missing() if value is None else plain(value / 1e6, number(value / 1e6))
+    return shown(value and value / 1e6, number)
 
 
 def _ratio(scaling: JacobiScaling, one: JacobiCase, value: float | None) -> Cell:
     if scaling.alone is None or value is None:
         return missing()
-    ratio = one.sweep.ranks * scaling.alone.rate.value / value
-    return plain(ratio, f"{ratio:.3f}")
+    return shown(one.sweep.ranks * scaling.alone.rate.value / value, "{:.3f}".format)
 
 
 def _published(row: Mapping[str, PublishedValue] | None) -> tuple[Cell, ...]:

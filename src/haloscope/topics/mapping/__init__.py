@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.validation.published import Library, source
+from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.quantities import count, size
 from haloscope.stats.estimates import Estimate
@@ -89,15 +90,11 @@ class Spread:
 
 @dataclass(frozen=True)
 class Printed:
-    """Published times of a program with some number of tasks, by nodes, ascending.
-
-    texts: tasks per node as printed.
-    """
+    """Published times of a program with some number of tasks, by nodes, ascending."""
 
     program: str
     tasks: int
     times_s: Mapping[int, float]
-    texts: Mapping[int, str]
     source: str
 
     def over_fewest(self, nodes: int) -> float:
@@ -110,13 +107,9 @@ def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
     and mapping.
     """
     given = [case for case in cases if case.settings.get("tasks")]
-    by_kernel = (
-        [case for case in given if case.kernel == kernel]
-        for kernel in dict.fromkeys(case.kernel for case in given)
-    )
     return [
         (part, _of(part.cases))
-        for own in by_kernel
+        for own in grouped(given, lambda case: case.kernel).values()
         for whole in facets(own, (*AXES, *_grid(own)))
         for part in _of_one_load(whole)
     ]
@@ -153,9 +146,7 @@ def _of_one_load(part: Facet) -> list[Facet]:
     places = {(c.ranks, c.layout.nodes, mapping_of(c)) for c in part.cases}
     if len(places) == len(part.cases):
         return [part]
-    by_load: dict[float | None, list[MeasuredCase]] = {}
-    for case, load in loads(part.cases).items():
-        by_load.setdefault(load, []).append(case)
+    by_load = grouped(part.cases, loads(part.cases).__getitem__)
     return [
         replace(
             part,
@@ -220,7 +211,6 @@ def printed(library: Library, cluster: str, kernel: str) -> Iterator[Printed]:
                     program,
                     int(str(tasks)),
                     {int(str(row["nodes"])): float(str(row["time_s"])) for row in own},
-                    {int(str(row["nodes"])): str(row["ppn_text"]) for row in own},
                     source(table),
                 )
 
@@ -320,7 +310,8 @@ def weak_scalings(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, WeakScalin
         if len(own) < 2 or reference is None or not reference.time:
             continue
         scaling = WeakScaling(reference, own)
-        if all(_as_much(scaling, case) for one in own for case in one.cases.values() if case.time):
+        timed = (case for one in own for case in one.cases.values() if case.time)
+        if all(1 / MOST_WORK <= scaling.work_over_reference(c) <= MOST_WORK for c in timed):
             found.append((part, scaling))
     return found
 
@@ -330,10 +321,6 @@ def last(scaling: WeakScaling) -> tuple[Spread, dict[str, MeasuredCase]]:
     timed = [one for one in scaling.spreads if any(case.time for case in one.patterns.values())]
     most = (timed or scaling.spreads)[-1]
     return most, {name: most.patterns[name] for name in PATTERNS if name in most.patterns}
-
-
-def _as_much(scaling: WeakScaling, case: MeasuredCase) -> bool:
-    return 1 / MOST_WORK <= scaling.work_over_reference(case) <= MOST_WORK
 
 
 def _work_of_a_task(case: MeasuredCase) -> float:

@@ -14,6 +14,7 @@ from haloscope.analysis.comparison import contrasts, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.quantities import number, size
 from haloscope.stats.estimates import Estimate
@@ -62,22 +63,17 @@ class Map:
 def maps(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Map]:
     """Return a map of each kernel and of all settings except sizes, tasks, nodes, and mappings."""
     given = [case for case in cases if case.settings.get("tasks") and case.time]
-    kernels = dict.fromkeys(case.kernel for case in given)
     parts = [
         part
-        for kernel in kernels
-        for part in facets(
-            [case for case in given if case.kernel == kernel], (*AXES, "topology", "threads")
-        )
+        for own in grouped(given, lambda case: case.kernel).values()
+        for part in facets(own, (*AXES, "topology", "threads"))
     ]
     return [one for part in parts if len((one := _map(part, seed)).choices) > 1]
 
 
 def _map(part: Facet, seed: int) -> Map:
-    places: dict[tuple[float, int], list[MeasuredCase]] = {}
-    for case, load in loads(part.cases).items():
-        if load is not None:
-            places.setdefault((load, case.ranks), []).append(case)
+    known = {case: load for case, load in loads(part.cases).items() if load is not None}
+    places = grouped(known, lambda case: (known[case], case.ranks))
     found = {place: choice for place, own in places.items() if (choice := _choice(own, seed))}
     return Map(part, dict(sorted(found.items())))
 
@@ -171,7 +167,6 @@ def figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     note = "Above 1, more nodes are faster; below 1, the fewest are."
     return [
         Figure(
-            id="characterization",
             kind="characterization",
             title=context.title("Gain from more nodes, by data and tasks"),
             panels=tuple(panels),

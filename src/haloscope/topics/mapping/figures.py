@@ -45,7 +45,6 @@ def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
         return []
     return [
         Figure(
-            id="mapping",
             kind="mapping",
             title=context.title("Time on more nodes, by tasks"),
             panels=tuple(panels),
@@ -92,7 +91,7 @@ def _mapping_panel(index: int, part: Facet, found: Sequence[Spread], context: Co
 
 def _published(kernel: str, context: Context) -> Iterator[Curve]:
     """Yield published times by nodes per program, and single values for the most nodes."""
-    cluster = str((context.machine or {}).get("host"))
+    cluster = context.host
     timed = set()
     for one in printed(context.library, cluster, kernel):
         timed.add((one.program, one.tasks))
@@ -141,7 +140,6 @@ def weak_scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> lis
     )
     return [
         Figure(
-            id="weak_scaling",
             kind="weak_scaling",
             title=context.title("Weak scaling, by tasks"),
             panels=tuple(panels),

@@ -148,7 +148,7 @@ def _published(
     corresponding race.
     """
     best = next(iter(by_tasks.values()))[0].best
-    cluster = best.cluster or str((context.machine or {}).get("host"))
+    cluster = best.cluster or context.host
     parts = []
     for effect in effects(context.library, cluster, best.kernel):
         asked = effect.tasks or max(by_tasks)

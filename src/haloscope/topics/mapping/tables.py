@@ -13,19 +13,31 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet
 from haloscope.analysis.validation.published import source
 from haloscope.layout import shares
-from haloscope.quantities import listed, number
+from haloscope.quantities import count, listed, number
 from haloscope.study.settings import describe, varying
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import (
+    NODE_TIME,
+    Cell,
+    Column,
+    Table,
+    label,
+    missing,
+    plain,
+    times,
+)
 from haloscope.topics.mapping import (
+    PATTERNS,
     Printed,
     Spread,
+    WeakScaling,
     most_over_fewest,
     named,
     printed,
     same_name,
     spreads,
     stands_for,
+    weak_scalings,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +73,7 @@ def _absent(part: Facet) -> bool:
 
 def _mapping_table(part: Facet, found: Sequence[Spread], context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
-    here, kernel = str((context.machine or {}).get("host")), part.cases[0].kernel
+    here, kernel = context.host, part.cases[0].kernel
     beside = list(printed(context.library, here, kernel))
     said = list(_statements(kernel, here, context))
     mappings = list(dict.fromkeys(one.name for one in found))
@@ -127,7 +139,7 @@ def _mapping_ours(
         yield notebook.time(case) if case else missing()
     first = own.get(mappings[0])
     ratio = first.over_fewest(nodes) if first else None
-    yield missing() if ratio is None else _times(ratio)
+    yield times(ratio)
     yield notebook.node_time(first.cases.get(nodes) if first else None)
 
 
@@ -136,12 +148,8 @@ def _printed(place: tuple[int, int], beside: Sequence[Printed]) -> tuple[Cell, .
     for one in beside:
         if one.tasks == tasks and nodes in one.times_s:
             run = plain(one.times_s[nodes], f"{one.times_s[nodes]:g} s")
-            return label(one.program), run, _times(one.over_fewest(nodes))
+            return label(one.program), run, times(one.over_fewest(nodes))
     return (missing(), missing(), missing())
-
-
-def _times(ratio: float) -> Cell:
-    return plain(ratio, f"{number(ratio)} ×")
 
 
 def _statements(
@@ -155,10 +163,10 @@ def _statements(
 
 def _said(row: Mapping[str, PublishedValue], mappings: int) -> tuple[Cell, ...]:
     """Return a statement as cells: tasks, and time on the most nodes over that on the fewest."""
-    times = partial(most_over_fewest, str(row["faster"]))
+    factor = partial(most_over_fewest, str(row["faster"]))
     percents = str(row["difference_text"])
-    factors = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
-    said = Cell(times(float(str(row["difference_percent"]))), factors.replace("%", "×"))
+    factors = re.sub(r"\d+", lambda found: number(factor(float(found[0]))), percents)
+    said = Cell(factor(float(str(row["difference_percent"]))), factors.replace("%", "×"))
     empty = [missing()] * (mappings + 2)
     places = label(str(row["ranks_text"])), label("the most")
     return (*places, *empty, label(str(row["kernel"])), missing(), said)
@@ -250,8 +258,8 @@ def _one_node_table(
     for program, kernel in pairs:
         own = [row for row in published.rows if row["kernel"] == program]
         for tasks in dict.fromkeys(int(str(row["ranks"])) for row in own):
-            times = {str(row["cluster"]): row["time_s"] for row in own if row["ranks"] == tasks}
-            there = next((times[name] for name in times if same_name(name, here)), None)
+            runs = {str(row["cluster"]): row["time_s"] for row in own if row["ranks"] == tasks}
+            there = next((runs[name] for name in runs if same_name(name, here)), None)
             for case in _on_one_node(cases, kernel, tasks) or _untimed(
                 cases, pairs, program, tasks
             ):
@@ -261,7 +269,7 @@ def _one_node_table(
                     label(str(tasks), tasks),
                     label(kernel),
                     step,
-                    *(_run(times.get(name)) for name in clusters),
+                    *(_run(runs.get(name)) for name in clusters),
                     *([_steps(there, case)] if known else []),
                 ))  # fmt: skip
     notebook.note(f"Published values: run times on one node ({source(published)}).")
@@ -301,7 +309,7 @@ def _untimed(
 
 def _here(cases: Sequence[MeasuredCase], context: Context) -> str:
     simulated = next((case.cluster for case in cases if case.cluster), None)
-    return str(simulated or (context.machine or {}).get("host"))
+    return simulated or context.host
 
 
 def _on_one_node(cases: Sequence[MeasuredCase], kernel: str, tasks: int) -> list[MeasuredCase]:
@@ -321,3 +329,64 @@ def _steps(run_s: PublishedValue | None, case: MeasuredCase | None) -> Cell:
         return missing()
     ratio = float(str(run_s)) / case.time.value
     return plain(ratio, number(ratio))
+
+
+def weak_scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Weak scaling by communication pattern: time relative to the fewest tasks on one node."""
+    return [_weak_table(part, scaling, context) for part, scaling in weak_scalings(cases)]
+
+
+def _weak_table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
+    notebook = Notebook(part.cases, context.all_cases)
+    every, seed = scaling.spreads, context.seed
+    patterns = [name for name in PATTERNS if any(name in one.patterns for one in every)]
+    rows = tuple(_weak_row(one, patterns, scaling, notebook, seed) for one in every)
+    between = "intermediate: between these; " if PATTERNS[1] in patterns else ""
+    notebook.note(
+        f"reference: {count(scaling.reference.ranks, 'task')} on one node. work per task: "
+        "operations relative to a task of the reference. Concentrated: the fewest nodes "
+        f"that were measured with these tasks; distributed: the most; {between}block "
+        "mapping."
+    )
+    return notebook.table(
+        "weak_scaling",
+        context.title("Weak scaling, by tasks", named(part)),
+        _weak_columns(patterns),
+        rows,
+    )
+
+
+def _weak_columns(patterns: Sequence[str]) -> tuple[Column, ...]:
+    return (
+        Column("tasks", "tasks", align="left"),
+        Column("work_over_reference", "work per task"),
+        *(
+            column
+            for pattern in patterns
+            for column in (
+                Column(f"{pattern}_nodes", "nodes", pattern),
+                Column(f"{pattern}_s", "step", pattern),
+                Column(f"{pattern}_over_reference", "/ reference", pattern),
+            )
+        ),
+    )
+
+
+def _weak_row(
+    one: Spread, patterns: Sequence[str], scaling: WeakScaling, notebook: Notebook, seed: int
+) -> tuple[Cell, ...]:
+    timed = next((case for case in one.cases.values() if case.launches), None)
+    work = None if timed is None else scaling.work_over_reference(timed)
+    cells = [cell for name in patterns for cell in _case(one, name, scaling, notebook, seed)]
+    return (label(str(one.tasks), one.tasks), times(work), *cells)
+
+
+def _case(
+    one: Spread, pattern: str, scaling: WeakScaling, notebook: Notebook, seed: int
+) -> tuple[Cell, ...]:
+    case = one.patterns.get(pattern)
+    if case is None:
+        return (missing(), missing(), missing())
+    ratio = scaling.over_reference(case, seed)
+    over = notebook.estimate(ratio, case, ((1.0, "×"),)) if ratio else missing()
+    return (plain(case.layout.nodes), notebook.time(case), over)

@@ -21,14 +21,13 @@ def stream_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figu
     for part in facets(own, CORES):
         known = {point.operation for case in part.cases for point in sweep(case)}
         operation = "triad" if "triad" in known else min(str(name) for name in known)
-        chosen = {case: _by_size(case, operation) for case in part.cases}
+        chosen = {
+            case: [point for point in sweep(case) if point.operation == operation]
+            for case in part.cases
+        }
         if max(len(points) for points in chosen.values()) > 1:
             found.append(_stream_figure(operation, part.label, chosen, context))
     return found
-
-
-def _by_size(case: MeasuredCase, operation: str) -> list[Swept]:
-    return [point for point in sweep(case) if point.operation == operation]
 
 
 def _stream_figure(
@@ -63,7 +62,6 @@ def _stream_figure(
         tuple(guide for guide in guides if min(sizes) <= guide[0] <= max(sizes)),
     )
     return Figure(
-        id="stream",
         kind="stream",
         title=context.title(f"Memory bandwidth by working set, {operation}", label),
         panels=(panel,),

@@ -18,6 +18,7 @@ from haloscope.findings.finding import (
     Metric,
     Ratio,
 )
+from haloscope.grouped import grouped
 from haloscope.layout import CORES
 from haloscope.quantities import listed, rate, size
 from haloscope.topics.common.making import made, needed_of, verdict_of
@@ -106,8 +107,7 @@ def solver(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     """Yield each variant with its largest working set, on the most cores that stream also used."""
     known = [use for use in uses(cases, cases, context.machine) if use.share is not None]
     in_memory = memory_triads(cases, context.machine)
-    for variant in dict.fromkeys(str(use.case.settings.get("variant")) for use in known):
-        own = [use for use in known if str(use.case.settings.get("variant")) == variant]
+    for variant, own in grouped(known, lambda use: str(use.case.settings.get("variant"))).items():
         best = max(own, key=lambda u: (u.working_set_bytes, u.case.cores, u.achieved.value))
         largest = in_memory.get(best.case.cores)
         assert best.triad is not None

@@ -12,7 +12,7 @@ from haloscope.analysis.sweeps import Swept, level_of, sweep
 from haloscope.layout import CORES
 from haloscope.quantities import BYTES_PER_SECOND, SECONDS, count, number, percent, size
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown
 from haloscope.topics.memory import Use, uses
 
 OPERATIONS = ("copy", "scale", "add", "triad", "dot")
@@ -121,7 +121,7 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
             "its working set is the total over all processes. Its bandwidth here includes "
             "write-allocate traffic; the bandwidth in the stream table does not."
         )
-    shown = len(_COLUMNS) if bounded else -_OF_A_TRIAD
+    kept = len(_COLUMNS) if bounded else -_OF_A_TRIAD
     if not bounded:
         notebook.note(f"Attainable bandwidth unknown: {_UNLIKE}.")
     elif len(found) < len(every):
@@ -135,8 +135,8 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
         notebook.table(
             "bandwidth",
             context.title(f"Achieved {'and attainable ' if bounded else ''}bandwidth"),
-            _COLUMNS[:shown],
-            (row[:shown] for row in rows),
+            _COLUMNS[:kept],
+            (row[:kept] for row in rows),
         )
     ]
 
@@ -153,12 +153,12 @@ def _row(use: Use, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[C
         bound, of, share = missing(), missing(), missing()
     else:
         bound = notebook.estimate(use.triad.moved, use.triad.case, BYTES_PER_SECOND)
-        of = plain(use.triad.working_set_bytes, size(use.triad.working_set_bytes))
-        share = missing(_NO_BOUND) if use.exceeds else plain(use.share, percent(use.share))
+        of = shown(use.triad.working_set_bytes, size)
+        share = missing(_NO_BOUND) if use.exceeds else shown(use.share, percent)
     return (
         label(label_of(case, among)),
         notebook.estimate(use.iteration, case, SECONDS),
-        plain(use.bytes_per_point, number(use.bytes_per_point)),
+        shown(use.bytes_per_point, number),
         plain(use.working_set_bytes, in_level),
         notebook.estimate(use.achieved, case, BYTES_PER_SECOND),
         bound,

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from math import comb
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import ALPHA, Measure
+from haloscope.analysis.comparison import ALPHA, Measure, one_way
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.races import Race, races
-from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.analysis.sweeps import sweep
 from haloscope.study.settings import describe, varying
 
 AXES = ("toolchain", "transport")
@@ -48,7 +48,8 @@ def raced_of(part: Facet) -> list[MeasuredCase]:
         if len(own) < 2:
             break
         one, other, *_ = sorted(len(case.launches) for case in own)
-        tests = len(_common(own)) * (len(own) - 1)
+        common = set.intersection(*({p.size_bytes for p in sweep(case)} for case in own))
+        tests = len(common) * (len(own) - 1)
         if own[0].alike or 2 / comb(one + other, one) * tests <= ALPHA:
             return own
     return list(part.cases)
@@ -60,16 +61,7 @@ def seldom_of(part: Facet) -> list[str]:
     return [describe(case.settings, apart(part)) for case in part.cases if case not in raced]
 
 
-def _common(cases: Sequence[MeasuredCase]) -> set[int]:
-    return set.intersection(*({point.size_bytes for point in sweep(case)} for case in cases))
-
-
 def apart(part: Facet) -> list[str]:
     """Return the settings, of library and transport, in which the cases of a placement differ."""
     differ = varying([case.settings for case in part.cases])
     return [name for name in AXES if name in differ]
-
-
-def one_way(case: MeasuredCase, point: Swept) -> Measure:
-    """Return the one-way time of a message."""
-    return Measure(case, "", point.sample_one_way, point.one_way)

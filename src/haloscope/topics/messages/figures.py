@@ -13,6 +13,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets, facets_of_kernels
 from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
@@ -138,7 +139,6 @@ def _fit_figure(part: Facet, context: Context) -> Figure:
         ),
     )
     return Figure(
-        id="fits",
         kind="fits",
         title=context.title("Models of a message's time", part.label),
         panels=panels,
@@ -219,16 +219,12 @@ def transports_figures(cases: Sequence[MeasuredCase], context: Context) -> list[
 
 
 def _transport_figure(part: Facet, context: Context) -> Figure:
-    by_library: dict[str, list[MeasuredCase]] = {}
-    for case in part.cases:
-        by_library.setdefault(str(case.settings["toolchain"]), []).append(case)
     panels = []
-    for name, own in by_library.items():
+    for name, own in grouped(part.cases, lambda case: str(case.settings["toolchain"])).items():
         parts = facets(own, ())
         names = [one.label or str(one.settings["transport"] or "default") for one in parts]
         panels.append(bandwidth_panel(parts, name, name, names))
     return Figure(
-        id="transports",
         kind="transports",
         title=context.title("Bandwidth by transport", part.label),
         panels=tuple(panels),

@@ -13,7 +13,7 @@ from haloscope.findings.finding import BANDWIDTH, LATENCY, Claim, Finding, Findi
 from haloscope.quantities import listed
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings, varying
-from haloscope.topics.common.making import made, winners
+from haloscope.topics.common.making import made, winners, with_nodes
 from haloscope.topics.messages import apart, message_races, raced_of
 
 SHOWN = 4
@@ -58,14 +58,10 @@ def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 def _of(case: MeasuredCase, names: Sequence[str]) -> Settings:
     """Return settings that vary, reduced to the nodes of two ranks."""
-    more = ["nodes"] if "ppn" in names else []
-    left_out = ["ppn"] if more and case.ranks == 2 else []
+    left_out = ["ppn"] if case.ranks == 2 else []
     left_out += ["allocation"] if case.settings.get("nodes") == 1 else []
-    return {
-        name: case.settings.get(name)
-        for name in dict.fromkeys((*names, *more))
-        if name not in left_out
-    }
+    shown = [name for name in with_nodes(names) if name not in left_out]
+    return {name: case.settings.get(name) for name in shown}
 
 
 def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import Contrast, contrasts
+from haloscope.analysis.comparison import contrasts, one_way
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets, facets_of_kernels
 from haloscope.analysis.fits import bandwidth_curve, exchanges, message_models, unfitted
@@ -32,10 +32,10 @@ from haloscope.quantities import (
 )
 from haloscope.study.settings import describe, varying
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown
 from haloscope.topics.common.words import clock
 from haloscope.topics.contrast.tables import COLUMNS, cells, explain
-from haloscope.topics.messages import message_races, one_way, seldom_of
+from haloscope.topics.messages import message_races, seldom_of
 
 
 def pingpong_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -124,7 +124,7 @@ def _parameters(case: MeasuredCase, context: Context, name: str) -> Table:
 
 def _rows(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
     for name, model in message_models(case):
-        misfit = plain(model.residuals.relative_rms, percent(model.residuals.relative_rms))
+        misfit = shown(model.residuals.relative_rms, percent)
         for index, parameter in enumerate(model.parameters):
             yield (
                 label(name if index == 0 else "", name),
@@ -222,11 +222,11 @@ def libraries_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
 def _of_races(part: Facet, races: Mapping[int, Race[str]], context: Context) -> Table | None:
     """Return the races at a few sizes, with the tests of all sizes."""
     notebook = Notebook(part.cases, context.all_cases)
-    shown = {at: races[at] for at in SIZES if at in races}
-    rows = tuple(row for at, race in shown.items() for row in _raced(at, race, notebook))
-    explain([contrast for race in shown.values() for contrast in race.against.values()], notebook)
-    if len(shown) < len(races):
-        notebook.note(f"Shown: {len(shown)} of {count(len(races), 'size')}, tested together.")
+    few = {at: races[at] for at in SIZES if at in races}
+    rows = tuple(row for at, race in few.items() for row in _raced(at, race, notebook))
+    explain([contrast for race in few.values() for contrast in race.against.values()], notebook)
+    if len(few) < len(races):
+        notebook.note(f"Shown: {len(few)} of {count(len(races), 'size')}, tested together.")
     if seldom := seldom_of(part):
         notebook.note(f"Not included (too few launches for a test): {'; '.join(seldom)}.")
     columns = (
@@ -255,15 +255,20 @@ def _raced(at: int, race: Race[str], notebook: Notebook) -> Iterator[tuple[Cell,
 
 def _of_places(part: Facet, context: Context) -> Table | None:
     first, *others = part.cases
-    pairs = [
-        (one_way(first, a), one_way(other, b)) for other in others for a, b in _shared(first, other)
-    ]
+    shared = [(other, both) for other in others for both in _shared(first, other)]
+    pairs = [(one_way(first, own), one_way(other, there)) for other, (own, there) in shared]
     found = contrasts(pairs, context.seed)
     notebook = Notebook(part.cases, context.all_cases)
     apart = varying([case.settings for case in part.cases])
     rows = tuple(
-        _placed(at, describe(contrast.second.case.settings, apart), contrast, notebook)
-        for (at, contrast) in zip(_library_sizes(first, others), found, strict=True)
+        (
+            label(describe(other.settings, apart)),
+            label(size(point.size_bytes), point.size_bytes),
+            notebook.estimate(contrast.first.time, first, SECONDS),
+            notebook.estimate(contrast.second.time, other, SECONDS),
+            *cells(contrast, notebook),
+        )
+        for (other, (point, _)), contrast in zip(shared, found, strict=True)
     )
     explain(found, notebook)
     reference = describe(first.settings, apart)
@@ -276,20 +281,6 @@ def _of_places(part: Facet, context: Context) -> Table | None:
     )
     title = context.title(f"Half round trip against {reference}", part.label)
     return _library_table(title, columns, rows, notebook)
-
-
-def _placed(at: int, name: str, contrast: Contrast, notebook: Notebook) -> tuple[Cell, ...]:
-    return (
-        label(name),
-        label(size(at), at),
-        notebook.estimate(contrast.first.time, contrast.first.case, SECONDS),
-        notebook.estimate(contrast.second.time, contrast.second.case, SECONDS),
-        *cells(contrast, notebook),
-    )
-
-
-def _library_sizes(first: MeasuredCase, others: Sequence[MeasuredCase]) -> list[int]:
-    return [point.size_bytes for other in others for point, _ in _shared(first, other)]
 
 
 def _shared(first: MeasuredCase, other: MeasuredCase) -> list[tuple[Swept, Swept]]:

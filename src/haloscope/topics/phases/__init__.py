@@ -13,6 +13,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.grouped import grouped
 from haloscope.stats.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -193,11 +194,8 @@ def heat(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 def sections(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield the sections of each kernel for the fewest and the most tasks, on the fewest nodes."""
     own = [case for case in cases if case.time and (known := in_sections(case)) and shares(known)]
-    for kernel in dict.fromkeys(case.kernel for case in own):
-        ordered = sorted(
-            (case for case in own if case.kernel == kernel),
-            key=lambda case: (case.ranks, case.layout.nodes),
-        )
+    for kernel, alike in grouped(own, lambda case: case.kernel).items():
+        ordered = sorted(alike, key=lambda case: (case.ranks, case.layout.nodes))
         most = next(case for case in ordered if case.ranks == ordered[-1].ranks)
         for case in dict.fromkeys((ordered[0], most)):
             known = in_sections(case)

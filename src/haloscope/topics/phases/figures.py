@@ -10,6 +10,7 @@ from typing import Any
 from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets, facets_by_kernel
+from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.quantities import SECONDS, count, listed, number, seconds, size, unit_of
 from haloscope.topics.common.figure import Bar, Bars, Figure, Gantt
@@ -26,12 +27,11 @@ BARS_A_PANEL = 18
 
 def phases_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """Share of each phase in the time of a step, as stacked bars."""
-    found = []
-    for kernel in dict.fromkeys(case.kernel for case in cases):
-        own = [case for case in cases if case.kernel == kernel and len(shares(case)) > 1]
-        if own:
-            found.append(bars_of(own, f"Time by phase, {kernel}", "phases", context))
-    return found
+    phased = [case for case in cases if len(shares(case)) > 1]
+    return [
+        bars_of(own, f"Time by phase, {kernel}", "phases", context)
+        for kernel, own in grouped(phased, lambda case: case.kernel).items()
+    ]
 
 
 def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
@@ -56,8 +56,8 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         for name in names
     )
     largest = max(parts, key=lambda part: sum(part[1]))
+    whole = zip(*(values for _, values in parts), strict=True)
     return Figure(
-        id=kind,
         kind=kind,
         title=context.title(title),
         panels=tuple(_panels(cases, parts)),
@@ -67,7 +67,7 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         notes=(
             "Times are means over ranks and medians over launches. The time per step "
             "follows the name of each case.",
-            *([_UNEVEN] if any(abs(1 - sum(own)) > UNSEEN for own in _bars(parts)) else []),
+            *([_UNEVEN] if any(abs(1 - sum(own)) > UNSEEN for own in whole) else []),
             *([_left_out(left_out)] if left_out else []),
         ),
         cases=tuple(case.id for case in cases),
@@ -95,10 +95,6 @@ def _panels(cases: Sequence[MeasuredCase], parts: _Parts) -> Iterator[Bars]:
 UNSEEN = 0.01
 """UNSEEN is the invisible share of a bar that may be missing, or too much."""
 _UNEVEN = "Shares are separate medians and need not add up to 100 %."
-
-
-def _bars(parts: _Parts) -> list[tuple[float, ...]]:
-    return list(zip(*(values for _, values in parts), strict=True))
 
 
 def _left_out(number: int) -> str:
@@ -154,7 +150,6 @@ def _figure(part: Facet, context: Context) -> Figure:
     if case.ranks > ranks:
         notes.append(f"The first {ranks} of {case.ranks} ranks.")
     return Figure(
-        id="timeline",
         kind="timeline",
         title=context.title(f"One step by rank, {case.kernel}", part.label),
         panels=panels,

@@ -10,8 +10,8 @@ from haloscope.analysis.cases import MeasuredCase, label_of, row_name
 from haloscope.analysis.context import Context
 from haloscope.quantities import PERCENT, SECONDS, count, number, seconds
 from haloscope.study.settings import describe, varying
-from haloscope.topics.common.notebook import Notebook, spread_text
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.notebook import Notebook, estimated
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown
 from haloscope.topics.phases import REST, PhaseShare, in_sections, modelled, shares
 from haloscope.topics.tails import Waiting, waiting
 
@@ -76,7 +76,7 @@ def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -
             label(label_of(case, cases)),
             label(phase.name),
             notebook.estimate(phase.measured, case, SECONDS),
-            plain(phase.model.value, seconds(phase.model.value)),
+            shown(phase.model.value, seconds),
             plain(ratio := phase.measured.value / phase.model.value, number(ratio)),
         )
         for case in cases
@@ -135,9 +135,7 @@ def _seconds_table(
     medians = all(phase.median for case in cases for phase in shares(case))
     for case in cases:
         own = {phase.name: phase.seconds for phase in shares(case)}
-        cells = (
-            plain(own[name], seconds(own[name])) if name in own else missing() for name in names
-        )
+        cells = (shown(own.get(name), seconds) for name in names)
         rows.append((_name(case, cases), *cells))
     return Table(
         id="phases_s",
@@ -227,12 +225,6 @@ def _rows(
             label(str(rank.rank), rank.rank),
             label(rank.host or "–"),
             notebook.estimate(rank.seconds, one.case, SECONDS),
-            Cell(
-                rank.beyond.value,
-                f"{number(rank.beyond.value)} ×",
-                low=rank.beyond.low,
-                high=rank.beyond.high,
-                spread=spread_text(rank.beyond),
-            ),
+            replace(estimated(rank.beyond), text=f"{number(rank.beyond.value)} ×"),
             plain(rank.slowest, f"{rank.slowest} of {launches}"),
         )

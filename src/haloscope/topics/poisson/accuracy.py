@@ -102,7 +102,10 @@ def serial(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     beside = [(case, known) for case in own if (known := _known(case, context))]
     if not beside:
         return
-    case, known = min(beside, key=lambda pair: _first(*pair))
+    case, known = min(
+        beside,
+        key=lambda one: (-one[0].number("n"), any(t.variant for t in one[1]), one[0].time_s),
+    )
     like = {
         tuple(map(id, one.launches))  # pooled cases have the same
         for one, _ in beside
@@ -130,7 +133,3 @@ def _known(case: MeasuredCase, context: Context) -> list[Reference]:
     return [
         replace(one, text=printed_seconds(one.value, one.high - one.low)) for one in found if one
     ]
-
-
-def _first(case: MeasuredCase, known: Sequence[Reference]) -> tuple[int, bool, float]:
-    return -case.number("n"), any(time.variant for time in known), case.time_s

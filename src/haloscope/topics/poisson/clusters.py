@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.validation.published import comparable, other_variant
+from haloscope.analysis.validation.published import Reference, comparable, other_variant, source
+from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.quantities import listed, number, printed_seconds
 from haloscope.topics.common.notebook import Notebook
@@ -64,26 +65,16 @@ class _Form:
 
 
 @dataclass(frozen=True)
-class _Printed:
-    """A published time in seconds, its rounding range, its text, and processes per node."""
-
-    value: float
-    low: float
-    high: float
-    text: str
-    ppn: int
-
-
-@dataclass(frozen=True)
 class _Published:
-    """One published cluster: its name, its table, and its time for each role.
+    """One published cluster: its name, its table, its processes per node, and its time by role.
 
     speedups: as printed, if they are.
     """
 
     name: str
     table: PaperTable
-    times: Mapping[str, _Printed]
+    ppn: int
+    times: Mapping[str, Reference]
     speedups: Mapping[str, float] = field(default_factory=dict)
 
     def speedup(self, role: str) -> str:
@@ -187,13 +178,14 @@ def _listed(table: PaperTable) -> list[_Published]:
     for cluster, year in dict.fromkeys((row["cluster"], row["year"]) for row in table.rows):
         name = str(cluster) if str(year) in str(cluster) else f"{cluster} ({year})"
         own = {row["case"]: row for row in table.rows if row["cluster"] == cluster}
+        ppn = {role: int(str(own[role]["ppn"])) for role in ROLES if role in own}
         times = {
-            role: _timed(table, cluster=str(cluster), case=role, ppn=int(str(own[role]["ppn"])))
-            for role in ROLES
-            if role in own
+            role: _timed(table, cluster=str(cluster), case=role, ppn=each)
+            for role, each in ppn.items()
         }
         speedups = {str(role): float(row["speedup"]) for role, row in own.items() if row["speedup"]}
-        found.append(_Published(name, table, _present(times), speedups))
+        most = next((ppn[role] for role in ("node", "full") if role in ppn), 1)
+        found.append(_Published(name, table, most, _present(times), speedups))
     return found
 
 
@@ -216,20 +208,20 @@ def _read_off(
             times["serial"] = _timed(table, ppn=1, **where)
     network = grid.facts.get("network")
     name = f"{cluster}, {network}" if network else str(cluster)
-    return [_Published(name, grid, _present(times))]
+    return [_Published(name, grid, most, _present(times))]
 
 
-def _timed(table: PaperTable, *, ppn: int, **where: Scalar) -> _Printed | None:
+def _timed(table: PaperTable, **where: Scalar) -> Reference | None:
     """Return a published time in seconds."""
-    cell = table.cell("time_s", ppn=ppn, **where)
+    cell = table.cell("time_s", **where)
     if cell is None or isinstance(cell.value, str):
         return None
     value = float(cell.value)
     text = printed_seconds(value, table.resolution_s) if value else "< 1 s"
-    return _Printed(value, cell.low or 0.0, cell.high or value, text, ppn)
+    return Reference(value, text, cell.low or 0.0, cell.high or value, source(table))
 
 
-def _present(times: Mapping[str, _Printed | None]) -> dict[str, _Printed]:
+def _present(times: Mapping[str, Reference | None]) -> dict[str, Reference]:
     return {role: time for role, time in times.items() if time is not None}
 
 
@@ -242,16 +234,14 @@ def _published_row(row: _Published) -> tuple[Cell, ...]:
         speedup = row.speedup(role) if time else ""
         return [shown, Cell(None, speedup) if speedup else missing()]
 
-    ppn = [row.times[role].ppn for role in ("node", "full") if role in row.times]
-    most = plain(ppn[0]) if ppn else missing()
+    most = plain(row.ppn) if {"node", "full"} & row.times.keys() else missing()
     return (label(row.name), most, *(cell for role in ROLES for cell in cells(role)))
 
 
 def _own_rows(
     ours: Sequence[MeasuredCase], form: _Form, others: Sequence[str], notebook: Notebook
 ) -> Iterator[tuple[Cell, ...]]:
-    for variant in dict.fromkeys(str(case.settings["variant"]) for case in ours):
-        cases = [case for case in ours if case.settings["variant"] == variant]
+    for variant, cases in grouped(ours, lambda case: str(case.settings["variant"])).items():
         for part in facets(cases, ("n", *PROCESSES)):
             name = (_machine(part.cases), variant if others else "", part.label)
             yield _own_row(", ".join(text for text in name if text), part, form, notebook)

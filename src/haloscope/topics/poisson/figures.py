@@ -43,7 +43,6 @@ def _figure(found: Paces, context: Context) -> Figure:
     last = found.by_ranks[ranks[-1]]
     values = ", ".join(f"{name} {number(pace.value)}" for name, (_, pace) in last.items())
     return Figure(
-        id="iterations",
         kind="iterations",
         title=context.title("Iterations per second by variant", found.part.label),
         panels=(
@@ -87,7 +86,6 @@ def _surface_figure(case: MeasuredCase, surface: Mapping[str, Any], context: Con
 
     title, mesh = context.title("Numerical solution and its error"), f"n = {n}"
     return Figure(
-        id="surfaces",
         kind="surfaces",
         title=title if mesh in title else f"{title}, {mesh}",
         panels=(panel("solution", "(a) solution"), panel("error", "(b) error u − u_h")),

@@ -10,20 +10,25 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import contrasts, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.races import Race, races
+from haloscope.analysis.races import races
 from haloscope.analysis.sweeps import level_of
 from haloscope.analysis.validation.published import WALL_TIMES
 from haloscope.analysis.validation.trust import preferred
 from haloscope.findings.caveats import Caveat
-from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Verdict
 from haloscope.layout import CORES, LAYOUT, PROCESSES
 from haloscope.stats.estimates import Estimate
-from haloscope.topics.common.making import made, needed_of, node_hours, verdict_of, winners
+from haloscope.topics.common.making import made, winners
 from haloscope.topics.memory import VECTORS, swept_bytes, uses
 from haloscope.topics.phases import shares
 from haloscope.topics.poisson import Paces, by_ranks, converged
-from haloscope.topics.scaling import cores_beside, scalings
-from haloscope.topics.scaling.findings import differ_in_layout, fastest_layout, layout_of
+from haloscope.topics.scaling import scalings
+from haloscope.topics.scaling.findings import (
+    differ_in_layout,
+    fastest_layout,
+    layout_of,
+    speedup_claim,
+)
 
 ABOVE = 1.005
 """ABOVE is the minimum efficiency that is displayed as more than 100 %, without decimals."""
@@ -67,18 +72,7 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
             [top, base],
             "Time of a solve" if converged(top) else "Time of an iteration",
             FindingShape.TREND,
-            [
-                Claim(
-                    cores_beside(top, base),
-                    cores_beside(base, top),
-                    estimate=top.time,
-                    ratio=Ratio.of(contrast.ratio),
-                    share=share.value,
-                    verdict=verdict_of(contrast),
-                    needed=needed_of([contrast]),
-                    node_hours=node_hours([(top, base)]),
-                )
-            ],
+            [speedup_claim(contrast, share.value)],
             topic="scaling",
             metric=SOLVE if converged(top) else ITERATION,
             caveats=efficiency_caveats(
@@ -335,7 +329,7 @@ def variants_by_ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterat
             found.part.cases,
             "Fastest variant, per iteration",
             FindingShape.BEST,
-            _by_variant(run),
+            winners(run, lambda name: {"variant": name}, lambda race: int(race.at)),
             topic="iterations",
             metric=ITERATION,
             axis="ranks",
@@ -343,10 +337,6 @@ def variants_by_ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterat
             but=(*PROCESSES, "variant", "s", "reorthogonalise"),
         )
         yield from _communicating(found, context)
-
-
-def _by_variant(run: Sequence[Race[str]]) -> list[Claim]:
-    return winners(run, lambda name: {"variant": name}, lambda race: int(race.at))
 
 
 def _communicating(found: Paces, context: Context) -> Iterator[Finding]:

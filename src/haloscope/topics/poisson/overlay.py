@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
 from haloscope.analysis.validation.bands import Subject, known
+from haloscope.grouped import grouped
+from haloscope.layout import Layout
 from haloscope.papers.validated import ValidatedCell, validated_cells
 from haloscope.quantities import listed
 from haloscope.topics.common.figure import (
@@ -32,14 +34,9 @@ def overlay_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
         for case in cases
         if case.kernel == KERNEL and converged(case) and case.time and case.layout.threads == 1
     ]
-    programs = dict.fromkeys((case.settings["variant"], case.settings["exchange"]) for case in own)
+    programs = grouped(own, lambda case: (case.settings["variant"], case.settings["exchange"]))
     found: list[Figure] = []
-    for variant, exchange in programs:
-        alike = [
-            case
-            for case in own
-            if (case.settings["variant"], case.settings["exchange"]) == (variant, exchange)
-        ]
+    for (variant, exchange), alike in programs.items():
         for n in values(alike, "n"):
             mine = [case for case in alike if case.number("n") == n]
             cells = [*_cells(n, str(variant), str(exchange))]
@@ -57,7 +54,7 @@ def _cells(n: int, variant: str, exchange: str) -> Iterator[ValidatedCell]:
 
 
 def _ranks(cell: ValidatedCell) -> int:
-    return int(cell.settings["nodes"]) * int(cell.settings["ppn"])
+    return Layout.recorded(cell.settings).ranks
 
 
 def _figure(
@@ -67,22 +64,21 @@ def _figure(
     cells: Sequence[ValidatedCell],
     context: Context,
 ) -> Iterator[Figure]:
-    here = {case.cluster for case in own}
-    several = [
-        cluster
-        for cluster in dict.fromkeys(cell.cluster for cell in cells)
-        if len({_ranks(cell) for cell in cells if cell.cluster == cluster}) >= OVER_PROCESSES
-    ]
+    by_cluster = grouped(own, lambda case: case.cluster)
+    several = {
+        cluster: there
+        for cluster, there in grouped(cells, lambda cell: cell.cluster).items()
+        if len(set(map(_ranks, there))) >= OVER_PROCESSES
+    }
     if not several:
         return
     curves = []
-    for cluster in dict.fromkeys(case.cluster for case in own):
+    for cluster, here in by_cluster.items():
         name = f"{cluster}, simulated" if cluster else "this machine"
-        curves.append(Curve(name, _fastest(case for case in own if case.cluster == cluster)))
-    for cluster in several:
-        there = [cell for cell in cells if cell.cluster == cluster]
+        curves.append(Curve(name, _fastest(here)))
+    for cluster, there in several.items():
         name = f"{cluster}, simulated"
-        if cluster not in here:
+        if cluster not in by_cluster:
             curves.append(Curve(name, tuple(_marks(there, predicted=True))))
         published = tuple(_marks(there, predicted=False))
         label = f"{cluster}, published"
@@ -90,7 +86,6 @@ def _figure(
     p = sorted({int(one.x) for curve in curves for one in curve.marks})
     tables = dict.fromkeys(f"{c.paper}, table {c.table}" for c in cells if c.cluster in several)
     yield Figure(
-        id="overlay",
         kind="overlay",
         title=context.title("The same program here, simulated, and published", f"n = {n}"),
         panels=(

@@ -16,10 +16,21 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.races import Race
 from haloscope.analysis.validation.published import WALL_TIMES, Library, Reference
+from haloscope.grouped import grouped
 from haloscope.layout import CORES, PROCESSES
 from haloscope.quantities import MISSING, PER_SECOND, count, number, scientific, signed, size
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
+from haloscope.topics.common.table import (
+    Cell,
+    Column,
+    Table,
+    label,
+    lettered,
+    missing,
+    plain,
+    shown,
+    times,
+)
 from haloscope.topics.contrast import pooled
 from haloscope.topics.poisson import Paces, converged, paces
 
@@ -57,9 +68,9 @@ def convergence_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
 
 
 def _convergence_table(part: Facet, context: Context) -> Table:
-    own = [
-        _smallest([c for c in part.cases if c.number("n") == n]) for n in values(part.cases, "n")
-    ]
+    by_n = grouped(part.cases, lambda case: case.number("n"))
+    # of each mesh, the case with a good launch and the fewest cores
+    own = [min(by_n[n], key=lambda case: (not case.launches, case.cores)) for n in sorted(by_n)]
     notebook = Notebook(own, context.all_cases)
     for case in own:
         if case.cores > 1:
@@ -78,11 +89,6 @@ def _convergence_table(part: Facet, context: Context) -> Table:
     return notebook.table(
         "convergence", context.title("Convergence study", part.label), columns, rows
     )
-
-
-def _smallest(cases: list[MeasuredCase]) -> MeasuredCase:
-    """Return the case with a good launch and the fewest cores, among those of one mesh."""
-    return min(cases, key=lambda case: (not case.launches, case.cores))
 
 
 def _convergence_row(
@@ -110,15 +116,11 @@ def _convergence_row(
         plain(n * n, f"{n * n:,}"),
         notebook.beside(plain(error, scientific(error)), published_error, str(n)),
         plain(ratio, MISSING if ratio is None else number(ratio)),
-        notebook.beside(_whole(iterations), published_iterations, str(n)),
+        notebook.beside(shown(iterations, "{:,}".format), published_iterations, str(n)),
         notebook.time(case, find(case, "time_s", _KINDS), str(n)),
         _bytes(memory.get("predicted_bytes")),
         _observed(case, published_error, notebook, library),
     )
-
-
-def _whole(value: int | None) -> Cell:
-    return missing() if value is None else plain(value, f"{value:,}")
 
 
 def _bytes(value: float | None) -> Cell:
@@ -159,10 +161,10 @@ def _memory_table(part: Facet, context: Context) -> Table:
         used = max(case.sample(lambda r: (r.memory or {}).get("rss_bytes")), default=None)
         beyond = (used - vectors) / case.ranks if used and vectors else None
         n = case.number("n")
-        shown = [notebook.derived(_bytes(value), case) for value in (vectors, beyond)]
+        derived = [notebook.derived(_bytes(value), case) for value in (vectors, beyond)]
         head = label(str(n), n), label(case.processes, case.ranks)
         observed = _observed(case, None, notebook, context.library)
-        rows.append((*head, shown[0], observed, shown[1]))
+        rows.append((*head, derived[0], observed, derived[1]))
     notebook.note(
         "in use: VmRSS of all processes together. beyond, per process: in use minus the vectors, "
         "divided by the number of processes: used by the program and its MPI library."
@@ -232,18 +234,15 @@ def _fastest(race: Race[str] | None) -> tuple[Cell, Cell]:
     if len(race.first) > 1:
         return missing("tie" if race.tied else "not shown"), missing()
     over = race.over("textbook") if "textbook" in race.against else None
-    gain = missing() if over is None else plain(over, f"{number(over)} ×")
-    return plain(race.best), gain
+    return plain(race.best), times(over)
 
 
 def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Wall time by nodes (columns) and processes per node (rows), one grid per mesh."""
     solves = pooled([case for case in cases if case.kernel == "poisson_cg"])
-    parts = facets(solves, ("n", *PROCESSES))
     grids = []
-    for part in parts:
-        for n in values(part.cases, "n"):
-            own = [case for case in part.cases if case.number("n") == n]
+    for part in facets(solves, ("n", *PROCESSES)):
+        for n, own in sorted(grouped(part.cases, lambda case: case.number("n")).items()):
             heads = {
                 ppn: (label(f"{count(ppn, 'process', 'processes')} per node", ppn),)
                 for ppn in values(own, "ppn")
@@ -258,15 +257,14 @@ def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> lis
 def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Wall time by nodes (columns) and processes and threads per node (rows), one grid per mesh."""
     solves = [case for case in cases if case.kernel == "poisson_cg"]
-    parts = facets(solves, ("n", *CORES))
     stub = (
         Column("ppn", "processes", "per node", "left"),
         Column("threads", "threads each", "per node", "left"),
     )
     grids = []
-    for part in parts:
-        for n, cores in sorted({(case.number("n"), _cores(case)) for case in part.cases}):
-            own = [c for c in part.cases if c.number("n") == n and _cores(c) == cores]
+    for part in facets(solves, ("n", *CORES)):
+        places = grouped(part.cases, lambda case: (case.number("n"), case.layout.cores_of_a_node))
+        for (n, cores), own in sorted(places.items()):
             if len(ppns := values(own, "ppn")) > 1:
                 heading = f"Wall time, {cores} {own[0].counted} per node, n × n = {n} × {n}"
                 heads = {
@@ -281,10 +279,6 @@ def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
                     _grid("hybrid_grid", ("hybrid_grid",), title, stub, heads, own, context)
                 )
     return lettered(grids)
-
-
-def _cores(case: MeasuredCase) -> int:
-    return case.layout.cores_of_a_node
 
 
 def _grid(

@@ -213,7 +213,9 @@ def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
     found = []
     for scaling in scalings(cases):
         for ladder in scaling.ladders:
-            steps = [case for case in _steps(ladder, scaling.is_grid) if case.times_s]
+            # with several processes per node only one number of them, so that nodes increase
+            every = ladder.own if scaling.is_grid else ladder.steps
+            steps = [case for case in every.values() if case.times_s]
             if len(steps) > 1:
                 ppn = ladder.ppn if scaling.is_grid else None
                 per_node = f"{ppn} per node" if ppn else ""
@@ -230,13 +232,6 @@ def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
 
 SIZES = "n"
 """SIZES is the count of a law over meshes: the edge length."""
-
-
-def _steps(ladder: Ladder, is_grid: bool) -> list[MeasuredCase]:
-    """Return the cases by p; with several processes per node only one number, so that nodes
-    increase.
-    """
-    return list((ladder.own if is_grid else ladder.steps).values())
 
 
 @remembered(256)

@@ -9,6 +9,7 @@ import numpy as np
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.grouped import grouped
 from haloscope.models.scaling_law import ScalingLaw
 from haloscope.quantities import count, number, percent
 from haloscope.stats.estimates import Estimate
@@ -24,6 +25,7 @@ from haloscope.topics.common.figure import (
     of_launches,
     powers_of_two,
 )
+from haloscope.topics.common.words import clock
 from haloscope.topics.scaling import Ladder, Law, Scaling, laws, scalings
 
 
@@ -71,7 +73,6 @@ def _scaling_figure(
     best = max((curve.marks[-1] for curve in speedups), key=lambda point: point.y)
     references = dict.fromkeys(one.reference() for _, one, _ in shown)
     yield Figure(
-        id="scaling",
         kind="scaling",
         title=context.title("Speedup and efficiency", label),
         panels=(
@@ -134,14 +135,8 @@ STEPS = 60
 def scaling_law_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """Time by processes with the fitted law and its band."""
     fitted = [(one, one.law) for one in laws(cases, context.seed) if one.law is not None]
-    meshes = dict.fromkeys((one.mesh, one.p, one.ppn is None) for one, _ in fitted)
-    return [
-        _law_figure([pair for pair in fitted if _mesh(pair[0]) == mesh], context) for mesh in meshes
-    ]
-
-
-def _mesh(one: Law) -> tuple[str, str, bool]:
-    return one.mesh, one.p, one.ppn is None
+    meshes = grouped(fitted, lambda pair: (pair[0].mesh, pair[0].p, pair[0].ppn is None))
+    return [_law_figure(own, context) for own in meshes.values()]
 
 
 def _law_figure(found: Sequence[tuple[Law, ScalingLaw]], context: Context) -> Figure:
@@ -156,28 +151,26 @@ def _law_figure(found: Sequence[tuple[Law, ScalingLaw]], context: Context) -> Fi
     )
     banded = len(found) == 1 and found[0][1].draws.size > 0
     return Figure(
-        id="scaling_law",
         kind="scaling_law",
         title=context.title("Time and fitted law", one.mesh),
         panels=(panel,),
         alt=" ".join(_in_words(each, law) for each, law in found),
         notes=(
             *bars(own, [panel]),
-            f"Law: {ScalingLaw.source}."
-            + (
-                " Dashed: 95 % band of the law over resampled launches, with its terms fixed."
-                if banded
-                else ""
-            ),
+            f"Law: {ScalingLaw.source}.{_BANDED if banded else ''}",
         ),
     )
 
 
+_BANDED = " Dashed: 95 % band of the law over resampled launches, with its terms fixed."
+
+
 def _points(one: Law) -> Curve:
-    clock = "simulated" if all(case.simulated for case in one.cases) else "measured"
     pairs = zip(one.x, one.cases, strict=True)
     marks = tuple(mark(x, case.time.times(1e3)) for x, case in pairs if case.time)
-    return Curve(one.per_node or clock, marks, joined=False, style=None if one.ppn else 0)
+    return Curve(
+        one.per_node or clock(one.cases), marks, joined=False, style=None if one.ppn else 0
+    )
 
 
 def _laws(found: Sequence[tuple[Law, ScalingLaw]]) -> Iterator[Curve]:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import NO_DIFFERENCE, contrasts, step
+from haloscope.analysis.comparison import NO_DIFFERENCE, Contrast, contrasts, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import sweep
 from haloscope.analysis.validation.bands import PROBLEM
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.grouped import grouped
 from haloscope.layout import CORES, LAYOUT
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings, varying
@@ -22,6 +23,7 @@ from haloscope.topics.common.making import (
     needed_of,
     node_hours,
     verdict_of,
+    with_nodes,
 )
 from haloscope.topics.scaling import cores_beside, times_as_fast
 
@@ -43,8 +45,7 @@ def of_kernels(cases: Sequence[MeasuredCase]) -> Iterator[list[MeasuredCase]]:
         if case.time and case.kernel not in _ELSEWHERE and not case.settings.get("tasks")
         if not sweep(case)
     ]
-    for kernel in dict.fromkeys(case.kernel for case in own):
-        yield [case for case in own if case.kernel == kernel]
+    yield from grouped(own, lambda case: case.kernel).values()
 
 
 def is_same_work(cases: Sequence[MeasuredCase]) -> bool:
@@ -87,10 +88,9 @@ def _longest(ladders: Sequence[list[MeasuredCase]], seed: int) -> list[MeasuredC
     """Return the first ladder of the longest work that is not shown to be slower than
     the fastest.
     """
-    by_problem: dict[tuple[object, ...], list[list[MeasuredCase]]] = {}
-    for ladder in ladders:
-        problem = tuple(ladder[0].settings.get(name) for name in PROBLEM)
-        by_problem.setdefault(problem, []).append(ladder)
+    by_problem = grouped(
+        ladders, lambda ladder: tuple(ladder[0].settings.get(name) for name in PROBLEM)
+    )
     ways = max(by_problem.values(), key=lambda ways: min(one[-1].time_s for one in ways))
     best = min(ways, key=lambda ladder: ladder[-1].time_s)
     verdicts = (contrasts([(step(best[-1]), step(way[-1]))], seed)[0].verdict for way in ways)
@@ -118,12 +118,19 @@ def _speedup(ladder: Sequence[MeasuredCase], context: Context) -> Finding:
 def _claim(case: MeasuredCase, base: MeasuredCase, context: Context) -> Claim:
     contrast = contrasts([(step(base), step(case))], context.seed)[0]
     speedup = times_as_fast(base, case, context.seed)
+    share = speedup.value * base.cores / case.cores if speedup else None
+    return speedup_claim(contrast, share)
+
+
+def speedup_claim(contrast: Contrast, efficiency: float | None) -> Claim:
+    """Return a case, the second of a contrast, against its base."""
+    base, case = contrast.first.case, contrast.second.case
     return Claim(
         cores_beside(case, base),
         cores_beside(base, case),
         estimate=case.time,
         ratio=Ratio.of(contrast.ratio) if contrast.ratio else None,
-        share=speedup.value * base.cores / case.cores if speedup else None,
+        share=efficiency,
         verdict=verdict_of(contrast),
         needed=needed_of([contrast]),
         node_hours=node_hours([(case, base)]),
@@ -160,8 +167,7 @@ def differ_in_layout(group: Sequence[MeasuredCase]) -> bool:
 
 def layout_of(case: MeasuredCase, apart: Sequence[str]) -> Settings:
     """Return what distinguishes a layout, with the numbers of its processes."""
-    names = [*apart, *(["nodes"] if "ppn" in apart else [])]
-    return {name: case.settings.get(name) for name in dict.fromkeys(names)}
+    return {name: case.settings.get(name) for name in with_nodes(apart)}
 
 
 def fastest_layout(

@@ -9,15 +9,24 @@ and nodes the columns, as in walltime_grid, which has the wall time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
 from haloscope.models.scaling_law import ScalingLaw
 from haloscope.quantities import count, listed, percent, seconds, signed
-from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
+from haloscope.topics.common.table import (
+    Cell,
+    Column,
+    Table,
+    label,
+    lettered,
+    missing,
+    plain,
+    shown,
+)
 from haloscope.topics.scaling import Ladder, Law, Scaling, laws, scalings
 
 
@@ -52,8 +61,8 @@ def _tables(several: Sequence[Scaling], kernel: str, context: Context) -> list[T
     named = scaling.label if not others else kernel
     forms: tuple[tuple[str, str, _MakeCell], ...] = (
         ("time_s", "Wall time", _time),
-        ("speedup", "Speedup", _speedup),
-        ("efficiency", "Efficiency", _efficiency),
+        ("speedup", "Speedup", partial(_ratio, "speedup")),
+        ("efficiency", "Efficiency", partial(_ratio, "efficiency")),
     )
     if any(case.on_nodes for one in several for own in one.ladders for case in own.steps.values()):
         forms = (*forms, ("node_s", "Nodes × wall time", _node_time))
@@ -74,9 +83,9 @@ def _tables(several: Sequence[Scaling], kernel: str, context: Context) -> list[T
 
 
 def _over_nodes(key: str, title: str, make: _MakeCell, scaling: Scaling, context: Context) -> Table:
-    shown = [case for one in scaling.ladders for case in one.own.values()]
-    notebook = Notebook(shown, context.all_cases)
-    nodes = values(shown, "nodes")
+    own = [case for one in scaling.ladders for case in one.own.values()]
+    notebook = Notebook(own, context.all_cases)
+    nodes = values(own, "nodes")
 
     def row(one: Ladder) -> tuple[Cell, ...]:
         on = {case.layout.nodes: case for case in one.own.values()}
@@ -105,9 +114,9 @@ def _by_p(
     key: str, title: str, make: _MakeCell, several: Sequence[Scaling], context: Context
 ) -> Table:
     ladders = [one for scaling in several for one in scaling.ladders]
-    shown = [case for one in ladders for case in one.steps.values()]
-    notebook = Notebook(shown, context.all_cases)
-    across = sorted({case.cores for case in shown})
+    own = [case for one in ladders for case in one.steps.values()]
+    notebook = Notebook(own, context.all_cases)
+    across = sorted({case.cores for case in own})
     named = len(several) > 1
     names = [
         (label(_own_label(scaling)),) if named else ()
@@ -146,17 +155,12 @@ def _node_time(_: Ladder, case: MeasuredCase, notebook: Notebook, __: Context) -
     return notebook.node_time(case)
 
 
-def _speedup(one: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
-    return _ratio("speedup", one.speedup(case, context.seed), case, notebook, context)
-
-
-def _efficiency(one: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
-    return _ratio("efficiency", one.efficiency(case, context.seed), case, notebook, context)
-
-
 def _ratio(
-    column: str, ratio: Estimate | None, case: MeasuredCase, notebook: Notebook, context: Context
+    column: str, one: Ladder, case: MeasuredCase, notebook: Notebook, context: Context
 ) -> Cell:
+    """Return the speedup or the efficiency of a case, as the column is named."""
+    compute = one.speedup if column == "speedup" else one.efficiency
+    ratio = compute(case, context.seed)
     published = context.library.find(case, column, ("scaling",)) if ratio else None
     return notebook.beside(notebook.estimate(ratio, case), published)
 
@@ -238,10 +242,10 @@ def _row(one: Law, law: ScalingLaw) -> tuple[Cell, ...]:
     return (
         label(one.label, case=" ".join(case.id for case in one.cases)),
         plain(law_text(law, "n" if one.over_sizes else "p")),
-        plain(law.constant_s, seconds(law.constant_s)) if law.constant_s else missing("0"),
+        shown(law.constant_s, seconds) if law.constant_s else missing("0"),
         Cell(len(one.cases), f"{'n = ' if one.over_sizes else ''}{first} to {last}{counted}"),
-        plain(law.cross_validation, percent(law.cross_validation)),
-        plain(law.residuals.relative_rms, percent(law.residuals.relative_rms)),
+        shown(law.cross_validation, percent),
+        shown(law.residuals.relative_rms, percent),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.comparison import Contrast, Measure, contrasts, one_way
 from haloscope.analysis.facets import facets
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, sweep
@@ -73,53 +73,37 @@ _CLUSTER = "summit"
 _ALIKE = (*PROCESSES, "placement", "bind", "toolchain", "transport", "clock")
 
 
-def beside_messages(
-    cases: Sequence[MeasuredCase], seed: int = 0
-) -> list[tuple[MeasuredCase, dict[int, Contrast]]]:
+BySize = tuple[MeasuredCase, Mapping[int, Contrast]]
+"""A case compared with another one by size: one-way times, the other's first."""
+
+
+def beside_messages(cases: Sequence[MeasuredCase], seed: int = 0) -> list[BySize]:
     """Compare every sf_pingpong in host memory with plain messages, by size."""
-    plain = {
-        tuple(case.settings.get(name) for name in _ALIKE): there_and_back(case)
+    plain = {_place(case, _ALIKE): case for case in cases if exchanges(case) and case.launches}
+    shared = [
+        (case, _shared(plain[_place(case, _ALIKE)], case, case))
         for case in cases
-        if exchanges(case) and case.launches
-    }
-    pairs: list[tuple[MeasuredCase, int, tuple[Measure, Measure]]] = []
-    own = [one for one in cases if one.kernel == "sf_pingpong" and one.launches]
-    for case in (one for one in own if memory_of(one) == ("host",)):
-        beside = plain.get(tuple(case.settings.get(name) for name in _ALIKE), {})
-        for at, point in there_and_back(case).items():
-            if at in beside:
-                both = (_one_way(case, beside[at]), _one_way(case, point))
-                pairs.append((case, at, both))
-    found: dict[MeasuredCase, dict[int, Contrast]] = {}
-    tests = contrasts([both for *_, both in pairs], seed)
-    for (case, at, _), contrast in zip(pairs, tests, strict=True):
-        found.setdefault(case, {})[at] = contrast
-    return list(found.items())
+        if case.kernel == "sf_pingpong" and case.launches and memory_of(case) == ("host",)
+        if _place(case, _ALIKE) in plain
+    ]
+    return [one for one in _by_size(shared, seed) if one[1]]
 
 
-@dataclass(frozen=True)
-class DeviceWay:
-    """One way to send from device memory compared with the reference, all else equal.
+def _place(case: MeasuredCase, names: Sequence[str]) -> tuple[object, ...]:
+    return tuple(case.settings.get(name) for name in names)
 
-    setting, way: what differs, and its value. of: what distinguishes both from others, in words.
-    by_size: one-way times, the reference's first.
+
+def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[tuple[str, BySize]]:
+    """Compare every way to send from device memory with PETSc's, in sf_pingpong and sf_grid.
+
+    Each with the setting in which they differ, all else equal.
     """
-
-    setting: str
-    way: str
-    of: str
-    case: MeasuredCase
-    by_size: Mapping[int, Contrast]
-
-
-def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]:
-    """Return every way to send from device memory against PETSc's, in sf_pingpong and sf_grid."""
     forests = [
         [case for case in cases if case.kernel == kernel and case.launches]
         for kernel in ("sf_pingpong", "sf_grid")
     ]
     pairs = [
-        (setting, part.label, case, first)
+        (setting, first, case)
         for own in forests
         for setting, reference in WAYS_OF_A_DEVICE.items()
         for part in facets(own, (setting,))
@@ -127,12 +111,8 @@ def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]
         for case in part.cases
         if first.settings.get(setting) == reference and case is not first
     ]
-    tests = _by_size([(first, case) for *_, case, first in pairs], seed)
-    return [
-        DeviceWay(setting, str(case.settings[setting]), of, case, by_size)
-        for (setting, of, case, _), by_size in zip(pairs, tests, strict=True)
-        if by_size
-    ]
+    found = _by_size([(case, _shared(first, case, first)) for _, first, case in pairs], seed)
+    return [(setting, one) for (setting, *_), one in zip(pairs, found, strict=True) if one[1]]
 
 
 BEYOND = {"sf_unpack": "sf_newpingpong", "sf_scatter": "sf_unpack"}
@@ -141,65 +121,38 @@ serve leaves on rank 0. Section 5.2 of the paper compares them.
 """
 
 
-@dataclass(frozen=True)
-class More:
-    """The cost of a kernel's additional work, for one placement of two ranks.
-
-    kernel: the one with additional work. of: what distinguishes the placement, in words. by_size:
-    one-way times, without the work first.
-    """
-
-    kernel: str
-    of: str
-    case: MeasuredCase
-    by_size: Mapping[int, Contrast]
-
-
-def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[More]:
+def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[BySize]:
     """Compare each kernel of BEYOND with the one that does less, all settings equal."""
     kernels = {*BEYOND, *BEYOND.values()}
     own = [case for case in cases if case.kernel in kernels and case.launches]
-    parts = [(part, {one.kernel: one for one in part.cases}) for part in facets(own, ("kernel",))]
-    pairs = [
-        (kernel, part.label, by_kernel[less], by_kernel[kernel])
+    parts = [{one.kernel: one for one in part.cases} for part in facets(own, ("kernel",))]
+    shared = [
+        (by_kernel[kernel], _shared(by_kernel[less], by_kernel[kernel], by_kernel[less]))
         for kernel, less in BEYOND.items()
-        for part, by_kernel in parts
+        for by_kernel in parts
         if {kernel, less} <= {*by_kernel}
     ]
-    tests = _by_size([(first, case) for *_, first, case in pairs], seed)
-    return [
-        More(kernel, _apart(case, label), case, by_size)
-        for (kernel, label, _, case), by_size in zip(pairs, tests, strict=True)
-        if by_size
-    ]
+    return [one for one in _by_size(shared, seed) if one[1]]
 
 
 def _by_size(
-    pairs: Sequence[tuple[MeasuredCase, MeasuredCase]], seed: int
-) -> list[dict[int, Contrast]]:
-    """Return the tests of each pair at common sizes, all as one family."""
-    shared = [_shared(first, case) for first, case in pairs]
-    tests = iter(contrasts([both for by_size in shared for both in by_size.values()], seed))
-    return [{at: next(tests) for at in by_size} for by_size in shared]
-
-
-def _apart(case: MeasuredCase, label: str) -> str:
-    return APART.get(str(placement_of(case)), "") if case.on_gpus else label
+    shared: Sequence[tuple[MeasuredCase, Mapping[int, tuple[Measure, Measure]]]], seed: int
+) -> list[BySize]:
+    """Test the pairs of each case by size, all as one family."""
+    tests = iter(contrasts([both for _, by_size in shared for both in by_size.values()], seed))
+    return [(case, {at: next(tests) for at in by_size}) for case, by_size in shared]
 
 
 @dataclass(frozen=True)
 class Start:
     """Sizes of messages from device memory that are dominated by the start-up time.
 
-    way: how it is sent, in words. of: what distinguishes it from others, in words. least: one-way
-    time of the smallest size, which is the start-up time. starting, moving, undecided: sizes at
-    which the start-up time is at least half in every launch, at which it is less in every launch,
-    and at which launches differ.
+    least: one-way time of the smallest size, which is the start-up time. starting, moving,
+    undecided: sizes at which the start-up time is at least half in every launch, at which it is
+    less in every launch, and at which launches differ.
     """
 
     case: MeasuredCase
-    way: str
-    of: str
     least: Estimate
     starting: tuple[int, ...]
     moving: tuple[int, ...]
@@ -215,17 +168,8 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
     """Return the start of every sf_pingpong from device memory with PETSc's settings and several
     sizes.
     """
-    own = [
-        case
-        for case in cases
-        if case.kernel == "sf_pingpong"
-        and case.launches
-        and all(case.settings.get(name) == way for name, way in WAYS_OF_A_DEVICE.items())
-    ]
-    way = ", ".join(f"{name} = {value}" for name, value in WAYS_OF_A_DEVICE.items())
     found = []
-    for part in facets(own, ()):
-        case = part.cases[0]
+    for case in (part.cases[0] for part in facets(_as_petsc(cases), ())):
         points = there_and_back(case)
         if len(points) < 2:
             continue
@@ -240,22 +184,31 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
             )
             by_kind[kind].append(at)
         kinds = {name: tuple(sorted(sizes)) for name, sizes in by_kind.items()}
-        found.append(Start(case, way, _apart(case, part.label), least.one_way, **kinds))
+        found.append(Start(case, least.one_way, **kinds))
     return found
+
+
+def _as_petsc(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """Return every measured sf_pingpong from device memory with PETSc's settings."""
+    return [
+        case
+        for case in cases
+        if case.kernel == "sf_pingpong"
+        and case.launches
+        and all(case.settings.get(name) == way for name, way in WAYS_OF_A_DEVICE.items())
+    ]
 
 
 @dataclass(frozen=True)
 class BetweenGpus:
     """Plain messages from device memory between two ranks, and the overhead of a star forest.
 
-    of: what distinguishes the placement, in words. bandwidth: bytes per second from two points, the
-    smallest and the largest size (section 3 of the report), with the error of a simulated time.
-    forest: the case of a star forest with PETSc's settings in the same place, or None. added_s: its
-    one-way overhead by size.
+    bandwidth: bytes per second from two points, the smallest and the largest size (section 3 of the
+    report), with the error of a simulated time. forest: the case of a star forest with PETSc's
+    settings in the same place, or None. added_s: its one-way overhead by size.
     """
 
     case: MeasuredCase
-    of: str
     sizes: tuple[int, int]
     bandwidth: Estimate
     added_s: Mapping[int, float]
@@ -269,43 +222,35 @@ def gpu_messages(cases: Sequence[MeasuredCase]) -> list[BetweenGpus]:
     """Return each ping-pong in device memory with at least two sizes, except on
     emulated devices.
     """
-    forests = {
-        tuple(case.settings.get(name) for name in _PLACE): case
-        for case in cases
-        if case.kernel == "sf_pingpong" and case.launches
-        if all(case.settings.get(name) == way for name, way in WAYS_OF_A_DEVICE.items())
-    }
+    forests = {_place(case, _PLACE): case for case in _as_petsc(cases)}
     own = [case for case in cases if exchanges(case) and (case.on_gpus or case.on_real_gpus)]
     found = []
-    for part in facets(own, ()):
-        case = part.cases[0]
+    for case in (part.cases[0] for part in facets(own, ())):
         known = {at: point.one_way for at, point in there_and_back(case).items() if at}
         points = {at: one.value for at, one in known.items()}
         least, most = min(points, default=0), max(points, default=0)
         if least == most or points[most] <= points[least]:
             continue
-        forest = forests.get(tuple(case.settings.get(name) for name in _PLACE))
+        forest = forests.get(_place(case, _PLACE))
         beside = there_and_back(forest) if forest else {}
         added = {at: beside[at].one_way.value - points[at] for at in points if at in beside}
         per_s = most / (points[most] - points[least])
         n, band = len(case.launches), known[most].band
         speed = Estimate(per_s, None, None, n, "none", band=band)
-        of = _apart(case, part.label)
-        found.append(BetweenGpus(case, of, (least, most), speed, added, forest))
+        found.append(BetweenGpus(case, (least, most), speed, added, forest))
     return found
 
 
-def _shared(first: MeasuredCase, other: MeasuredCase) -> dict[int, tuple[Measure, Measure]]:
+def _shared(
+    first: MeasuredCase, other: MeasuredCase, of: MeasuredCase
+) -> dict[int, tuple[Measure, Measure]]:
+    """Return the one-way times of two cases at common sizes. of: whose error the first's have."""
     points = there_and_back(first)
     return {
-        at: (_one_way(first, points[at]), _one_way(other, point))
+        at: (one_way(of, points[at]), one_way(other, point))
         for at, point in there_and_back(other).items()
         if at in points
     }
-
-
-def _one_way(case: MeasuredCase, point: Swept) -> Measure:
-    return Measure(case, "", point.sample_one_way, point.one_way)
 
 
 def placement_of(case: MeasuredCase) -> str | None:
@@ -373,3 +318,49 @@ def published_latency(case: MeasuredCase, at: int, library: Library) -> Referenc
             unlike = "" if case.on_gpus or case.on_real_gpus else "GPU memory"
             return Reference(cell.value, text, cell.value, cell.value, source(table), unlike)
     return None
+
+
+KERNELS = ("pingpong", "sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
+
+
+def by_layout(cases: Sequence[MeasuredCase]) -> list[list[MeasuredCase]]:
+    """Return the cases with one-way latencies of each layout and memory that has star forests."""
+    own = [case for case in cases if case.kernel in KERNELS and case.launches]
+    own = [case for case in own if case.settings.get("mode", "imb") == "imb"]
+    layouts = (*PROCESSES, "placement", "gpus_shared", "toolchain", "transport", "clock")
+    parts: dict[tuple[object, ...], list[MeasuredCase]] = {}
+    for case in own:
+        at = tuple(case.settings.get(key) for key in (*layouts, *(["bind"] * case.on_gpus)))
+        parts.setdefault((*memory_of(case), *at), []).append(case)
+    return [own for own in parts.values() if any(case.kernel != "pingpong" for case in own)]
+
+
+def named(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
+    """Return cases by kernel, with the synchronisation where a kernel has several."""
+    order = [*OPTIONS]
+    syncs = {case: str(case.settings.get("sync")) for case in cases}
+    several = {
+        kernel
+        for kernel in KERNELS
+        if len({sync for case, sync in syncs.items() if case.kernel == kernel}) > 1
+    }
+
+    def place(case: MeasuredCase) -> tuple[int, int]:
+        known = syncs[case] in order
+        return KERNELS.index(case.kernel), order.index(syncs[case]) if known else -1
+
+    return {
+        f"{case.kernel}{f', {syncs[case]}' if case.kernel in several else ''}": case
+        for case in sorted(cases, key=place)
+    }
+
+
+def where(case: MeasuredCase) -> list[str]:
+    """Return where the processes and their memory are, for titles."""
+    memory, *given = (str(one) for one in memory_of(case))
+    if case.on_gpus:  # GPUs are on their ranks' sockets
+        return [APART.get(str(placement_of(case)), ""), "GPU memory", *given[:1]]
+    of_device = [f"{memory}'s memory", *given[:1]] if given else []
+    shared = case.on_real_gpus and placement_of(case) == "intra_gpu"
+    asked = str(case.settings.get("placement") or "")
+    return ["on one GPU" if shared else asked, *of_device]

@@ -21,8 +21,7 @@ from haloscope.topics.common.figure import (
     size_ticks,
 )
 from haloscope.topics.common.words import clock
-from haloscope.topics.star_forests import by_n, there_and_back
-from haloscope.topics.star_forests.latencies import by_layout, named, where
+from haloscope.topics.star_forests import by_layout, by_n, named, there_and_back, where
 
 
 def sf_latency_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -66,7 +65,6 @@ def _figure(
         if own
     ]
     return Figure(
-        id=kind,
         kind=kind,
         title=title,
         panels=(panel,),

@@ -22,6 +22,7 @@ from haloscope.findings.finding import (
     Ratio,
     Verdict,
 )
+from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.models.split_phase import FARTHEST, SplitPhase
 from haloscope.papers.validated import WAYS_OF_A_DEVICE
@@ -30,7 +31,7 @@ from haloscope.quantities import size as size_in_words
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings, varying
 from haloscope.topics.collectives import flat_to
-from haloscope.topics.common.making import by_points, made, verdict_of
+from haloscope.topics.common.making import by_points, made, verdict_of, with_nodes
 from haloscope.topics.star_forests import (
     BEYOND,
     BetweenGpus,
@@ -95,42 +96,42 @@ def _by_size(
 
 def device(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield all other device settings against the reference, by size, the best first."""
-    yield from sorted(_device(cases, context), key=_gain, reverse=True)
 
+    def gain(finding: Finding) -> float:
+        return max((part.ratio.median for part in finding.parts if part.ratio), default=0.0)
 
-def _gain(finding: Finding) -> float:
-    return max((part.ratio.median for part in finding.parts if part.ratio), default=0.0)
-
-
-def _device(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    for one in device_ways(cases, context.seed):
-        subject, reference = {one.setting: one.way}, {one.setting: WAYS_OF_A_DEVICE[one.setting]}
-        yield _by_size(
-            f"Star forest in device memory ({one.case.kernel}), {one.setting}",
-            [one.case],
-            by_points(one.by_size, subject, reference),
-            one.by_size,
-            context,
-            (one.setting,),
+    found = []
+    for setting, (case, by_size) in device_ways(cases, context.seed):
+        subject, reference = str(case.settings[setting]), WAYS_OF_A_DEVICE[setting]
+        found.append(
+            _by_size(
+                f"Star forest in device memory ({case.kernel}), {setting}",
+                [case],
+                by_points(by_size, {setting: subject}, {setting: reference}),
+                by_size,
+                context,
+                (setting,),
+            )
         )
+    yield from sorted(found, key=gain, reverse=True)
 
 
 def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield sf_unpack against sf_newpingpong, and sf_scatter against sf_unpack, by size."""
-    for one in more_done(cases, context.seed):
-        question, own, less = _MORE[one.kernel]
+    for case, by_size in more_done(cases, context.seed):
+        question, own, less = _MORE[case.kernel]
         yield _by_size(
-            f"{question} ({one.kernel} vs {BEYOND[one.kernel]})",
-            [one.case],
-            by_points(one.by_size, {"name": own}, {"name": less}),
-            one.by_size,
+            f"{question} ({case.kernel} vs {BEYOND[case.kernel]})",
+            [case],
+            by_points(by_size, {"name": own}, {"name": less}),
+            by_size,
             context,
         )
-        if apart := _published_apart(one.by_size, context.library):
+        if apart := _published_apart(by_size, context.library):
             yield made(
                 context,
-                [one.case],
-                f"{question} ({one.kernel}), published difference that was not measured",
+                [case],
+                f"{question} ({case.kernel}), published difference that was not measured",
                 FindingShape.VALUE,
                 apart,
                 topic=_TOPIC,
@@ -163,9 +164,8 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
 
     As in section 3 of the report on Summit. The topic of ping-pongs has the latency.
     """
-    every = gpu_messages(cases)
-    for least, most in dict.fromkeys(one.sizes for one in every):
-        own = [one for one in every if one.sizes == (least, most)]
+    by_sizes = grouped(gpu_messages(cases), lambda one: one.sizes)
+    for (least, most), own in by_sizes.items():
         speed = "Bandwidth of messages in GPU memory (pingpong), computed from the times for "
         speed += f"{size_in_words(least)} and {size_in_words(most)} messages"
         fast = sorted(own, key=lambda one: -one.bandwidth.value)
@@ -227,8 +227,8 @@ def _published_overhead(own: Sequence[BetweenGpus], library: Library) -> tuple[R
 
 def _varying(cases: Iterable[MeasuredCase]) -> list[str]:
     """Return the settings that distinguish layouts; "ppn" follows from the nodes of two ranks."""
-    names = [name for name in varying([case.settings for case in cases]) if name not in _SWEPT]
-    return [*names, "nodes"] if "ppn" in names and "nodes" not in names else names
+    names = varying([case.settings for case in cases])
+    return with_nodes(name for name in names if name not in _SWEPT)
 
 
 def _layout(case: MeasuredCase, names: Sequence[str]) -> Settings:
@@ -321,10 +321,10 @@ def dominating(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
 def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Finding:
     """Return the longest part of an operation by bytes sent, and the share of packing."""
     sent = [int(each) for each in model.data.remote_bytes]
-    at: dict[str, list[int]] = {}
-    for size, part in zip(sent, dominant(model), strict=True):
-        name = "message start-up" if part == STARTING else part or _OPEN
-        at.setdefault(name, []).append(size)
+    names = {None: _OPEN, STARTING: "message start-up"}
+    longest = [names.get(part, str(part)) for part in dominant(model)]
+    by_name = grouped(zip(longest, sent, strict=True), lambda pair: pair[0])
+    at = {name: [size for _, size in own] for name, own in by_name.items()}
     shares = {MOVING: max(moving(model))}
     if model.on_device:
         shares[LAUNCHING] = max(starting_device_kernels(model))

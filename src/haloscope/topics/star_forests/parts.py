@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.comparison import Contrast, contrasts, point_time
 from haloscope.analysis.remembering import remembered
-from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.analysis.sweeps import sweep
 from haloscope.analysis.validation.published import Library, Reference, source
 from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
@@ -221,14 +221,13 @@ def published_chain(case: MeasuredCase, way: str, library: Library) -> Reference
 def waits(cases: Sequence[MeasuredCase], seed: int = 0) -> list[tuple[MeasuredCase, Contrast]]:
     """Compare cases that have both; waiting first, so that the ratio is its relative cost."""
     own = [case for case in cases if case.kernel == "launches" and case.launches]
-    timed = [(case, {point.operation: point for point in sweep(case)}) for case in own]
+    points = [(case, {point.operation: point for point in sweep(case)}) for case in own]
     both = [
-        (case, [found[way] for way in WAYS]) for case, found in timed if set(WAYS) <= set(found)
+        (case, [found[way] for way in WAYS]) for case, found in points if set(WAYS) <= set(found)
     ]
-    pairs = [(_of(case, waiting), _of(case, going_on)) for case, (going_on, waiting) in both]
+    pairs = [
+        (point_time(case, waiting), point_time(case, going_on))
+        for case, (going_on, waiting) in both
+    ]
     tested = contrasts(pairs, seed)
     return [(case, contrast) for (case, _), contrast in zip(both, tested, strict=True)]
-
-
-def _of(case: MeasuredCase, point: Swept) -> Measure:
-    return Measure(case, "", point.sample, point.time)

@@ -198,15 +198,10 @@ def _latency(alpha_s: Estimate) -> str:
     """Format a latency, with its interval if the fit is negative, which is physically
     impossible.
     """
-    value = _rounded(alpha_s.value)
+    value = round(alpha_s.value, 12) + 0.0  # simulated times have a rounding error
     if value >= 0 or alpha_s.low is None or alpha_s.high is None:
         return seconds(value)
     return f"{seconds(value)} [{seconds(alpha_s.low)}, {seconds(alpha_s.high)}]"
-
-
-def _rounded(time_s: float) -> float:
-    """Round to a picosecond: simulated times have a rounding error if there is no latency."""
-    return round(time_s, 12) + 0.0
 
 
 def _per_byte(bandwidth: Estimate) -> str:
@@ -237,7 +232,6 @@ def _figure(part: Facet, context: Context) -> Figure:
         raise ValueError("a case without parts")
     x = Axis("sent by a rank", "log2", size_ticks(list(model.data.remote_bytes)))
     return Figure(
-        id="split_phase",
         kind="split_phase",
         title=context.title(f"Parts of an operation, {case.kernel}", part.label),
         panels=(
@@ -247,7 +241,7 @@ def _figure(part: Facet, context: Context) -> Figure:
                 x,
                 Axis("time (µs)", "log"),
                 (_whole(case, model), *_parts(model), *_models(model)),
-                guides=_switch(model),
+                guides=tuple((at, size(at)) for at in model.crossings_bytes),
             ),
             Lines(
                 "residuals",
@@ -297,7 +291,3 @@ def _marks(model: SplitPhase, values: Array, *, zero: bool = False) -> tuple[Mar
         for at, value in zip(model.data.remote_bytes, values, strict=True)
         if zero or value > 0
     )
-
-
-def _switch(model: SplitPhase) -> tuple[tuple[float, str], ...]:
-    return tuple((at, size(at)) for at in model.crossings_bytes)

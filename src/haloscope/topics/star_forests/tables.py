@@ -16,11 +16,13 @@ from haloscope.topics.common.table import Cell, Column, Table, label, missing, p
 from haloscope.topics.common.words import clock
 from haloscope.topics.star_forests import (
     about_published,
+    by_layout,
     by_n,
+    named,
     published_latency,
     there_and_back,
+    where,
 )
-from haloscope.topics.star_forests.latencies import by_layout, named, where
 from haloscope.topics.star_forests.parts import WAYS, published_chain
 
 

@@ -25,8 +25,8 @@ from matplotlib.ticker import (
 )
 
 from haloscope.quantities import signed
+from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.figures.bars import WIDTH_IN, bars, surface
-from haloscope.report.draw.figures.drawing import Drawing
 from haloscope.report.draw.figures.gantt import draw_gantt
 from haloscope.report.draw.figures.palette import (
     GRID,
