@@ -106,10 +106,15 @@ def _each(part: Facet) -> list[Facet]:
     return found
 
 
-def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
-    """Return each case as a facet, labelled among those of its kernel."""
+def labelled(cases: Sequence[MeasuredCase]) -> dict[MeasuredCase, str]:
+    """Return what distinguishes each case from the others; "" for a single one."""
+    return {part.cases[0]: part.label for part in facets(cases, ())}
+
+
+def labelled_by_kernel(cases: Sequence[MeasuredCase]) -> dict[MeasuredCase, str]:
+    """Return what distinguishes each case from the others of its kernel."""
     kernels = grouped(cases, lambda case: case.kernel)
-    return [part for own in kernels.values() for part in facets(own, ())]
+    return {case: label for own in kernels.values() for case, label in labelled(own).items()}
 
 
 def facets_of_kernels(cases: Sequence[MeasuredCase], axes: Sequence[str]) -> list[Facet]:

@@ -18,7 +18,7 @@ from haloscope.analysis.comparison import (
     contrasts,
 )
 from haloscope.analysis.context import Context
-from haloscope.analysis.facets import Facet, facets, facets_of_kernels
+from haloscope.analysis.facets import Facet, facets_of_kernels, labelled
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.grouped import grouped
 from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, seconds
@@ -284,16 +284,16 @@ def _points(case: MeasuredCase) -> list[Swept]:
 
 
 def _figure(cases: Sequence[MeasuredCase], context: Context) -> Figure:
-    parts = facets(cases, ())
+    names = labelled(cases)
     operations = list(dict.fromkeys(p.operation for case in cases for p in _points(case)))
     panels = [
-        _panel("time", operation, parts, Axis("time (µs)", "log"), lambda p: p.time.times(1e6))
+        _panel("time", operation, names, Axis("time (µs)", "log"), lambda p: p.time.times(1e6))
         for operation in operations
     ]
     if len(operations) == 1 and cases[0].size_unit == "B":
         speed = Axis("bandwidth (GB/s)", "log")
         panels.append(
-            _panel("bandwidth", operations[0], parts, speed, lambda p: p.rate.times(1e-9))
+            _panel("bandwidth", operations[0], names, speed, lambda p: p.rate.times(1e-9))
         )
     return Figure(
         kind="points",
@@ -307,16 +307,15 @@ def _figure(cases: Sequence[MeasuredCase], context: Context) -> Figure:
 def _panel(
     what: str,
     operation: str | None,
-    parts: Sequence[Facet],
+    names: Mapping[MeasuredCase, str],
     y: Axis,
     of: Callable[[Swept], Estimate],
 ) -> Lines:
     own = {
-        part.label: [p for p in _points(part.cases[0]) if p.operation == operation]
-        for part in parts
+        name: [p for p in _points(case) if p.operation == operation] for case, name in names.items()
     }
     sizes = [float(point.size_bytes) for points in own.values() for point in points]
-    cases = [part.cases[0] for part in parts]
+    cases = [*names]
     return Lines(
         f"{what}-{operation}" if operation else what,
         operation or what.capitalize(),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
-from haloscope.analysis.facets import facets
+from haloscope.analysis.facets import labelled
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import seconds, size
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks
@@ -17,8 +17,8 @@ from haloscope.topics.common.words import clock
 def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """Collective operations: time by message size, one panel per operation, one curve per case."""
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
-    parts = facets(own, ())
-    points = {part.label: [p for p in sweep(part.cases[0]) if p.size_bytes] for part in parts}
+    names = labelled(own)
+    points = {name: [p for p in sweep(case) if p.size_bytes] for case, name in names.items()}
     operations = list(dict.fromkeys(p.operation for each in points.values() for p in each))
     if not operations:
         return []

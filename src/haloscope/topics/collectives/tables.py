@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
-from haloscope.analysis.facets import Facet, facets
+from haloscope.analysis.facets import labelled
 from haloscope.analysis.sweeps import sweep
 from haloscope.findings.words import spans
 from haloscope.quantities import SECONDS, count, probability, size
@@ -38,7 +38,7 @@ def collectives_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
         for part in parts(own)
         for least, *_, most in ladders(part)
     ]
-    return [*grown, *(_table(part, context) for part in facets(own, ()))]
+    return [*grown, *(_table(*each, context) for each in labelled(own).items())]
 
 
 def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context) -> Table:
@@ -79,9 +79,8 @@ def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context
     )
 
 
-def _table(part: Facet, context: Context) -> Table:
-    (case,) = part.cases
-    notebook = Notebook(part.cases, context.all_cases)
+def _table(case: MeasuredCase, name: str, context: Context) -> Table:
+    notebook = Notebook([case], context.all_cases)
     at = {(point.operation, point.size_bytes): point.time for point in sweep(case)}
     operations = list(dict.fromkeys(operation for operation, _ in at))
     rows = tuple(
@@ -103,7 +102,7 @@ def _table(part: Facet, context: Context) -> Table:
     notebook.note(f"Processes start together: {str(how).replace('_', ' ')}.")
     return notebook.table(
         "collectives",
-        context.title("Collective operations by message size", part.label),
+        context.title("Collective operations by message size", name),
         (
             Column("size_bytes", "message", align="left"),
             *(Column(f"{operation}_s", str(operation)) for operation in operations),

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
-from haloscope.analysis.facets import Facet, facets, facets_of_kernels
+from haloscope.analysis.facets import Facet, facets, facets_of_kernels, labelled
 from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.grouped import grouped
@@ -42,56 +42,50 @@ def sizes_of(cases: Sequence[MeasuredCase]) -> Axis:
     return Axis("message", "log2", size_ticks(sizes))
 
 
-def curve(part: Facet, of: Callable[[Swept], Estimate], factor: float, name: str = "") -> Curve:
+def curve(case: MeasuredCase, name: str, of: Callable[[Swept], Estimate], factor: float) -> Curve:
     """Return one case's curve over message size, without empty messages."""
-    marks = tuple(
-        mark(point.size_bytes, of(point).times(factor))
-        for point in sweep(part.cases[0])
-        if point.size_bytes
-    )
-    return Curve(name or part.label or clock(part.cases), marks)
+    points = [point for point in sweep(case) if point.size_bytes]
+    marks = tuple(mark(point.size_bytes, of(point).times(factor)) for point in points)
+    return Curve(name or clock([case]), marks)
 
 
-def bandwidth_panel(parts: Sequence[Facet], panel: str, title: str, names: Sequence[str]) -> Lines:
+def bandwidth_panel(names: Mapping[MeasuredCase, str], panel: str, title: str) -> Lines:
     """Return bandwidth by message size, one curve per case."""
     return Lines(
         panel,
         title,
-        sizes_of([part.cases[0] for part in parts]),
+        sizes_of([*names]),
         Axis("bandwidth (GB/s)", "log"),
-        tuple(
-            curve(part, lambda point: point.rate, 1e-9, name)
-            for part, name in zip(parts, names, strict=True)
-        ),
+        tuple(curve(*each, lambda point: point.rate, 1e-9) for each in names.items()),
     )
 
 
 def _pingpong_figure(
     cases: Sequence[MeasuredCase], title: str, context: Context, *, timed: bool
 ) -> Figure:
-    parts = facets(cases, ())
+    names = labelled(cases)
     time = Lines(
         "time",
         "Half round trip",
         sizes_of(cases),
         Axis("half round trip (µs)", "log"),
-        tuple(curve(part, lambda point: point.one_way, 1e6) for part in parts),
+        tuple(curve(*each, lambda point: point.one_way, 1e6) for each in names.items()),
     )
-    bandwidth = bandwidth_panel(parts, "bandwidth", "Bandwidth", ["" for _ in parts])
+    bandwidth = bandwidth_panel(names, "bandwidth", "Bandwidth")
     panels = (time, bandwidth) if timed else (bandwidth,)
     return Figure(
         id="pingpong" if timed else "streams",
         kind="pingpong",
         title=context.title(title),
         panels=panels,
-        alt=_alt(parts, title, timed=timed),
+        alt=_alt(names, title, timed=timed),
         notes=bars(cases, panels),
         cases=tuple(case.id for case in cases),
     )
 
 
-def _alt(parts: Sequence[Facet], title: str, *, timed: bool) -> str:
-    points = [(part.label, p) for part in parts for p in sweep(part.cases[0]) if p.size_bytes]
+def _alt(names: Mapping[MeasuredCase, str], title: str, *, timed: bool) -> str:
+    points = [(name, p) for case, name in names.items() for p in sweep(case) if p.size_bytes]
     label, best = max(points, key=lambda point: point[1].rate.value)
     highest = f"highest bandwidth {rate(best.rate.value)} at {size(best.size_bytes)}{_of(label)}"
     if not timed:
@@ -126,7 +120,7 @@ def _fit_figure(part: Facet, context: Context) -> Figure:
             x,
             Axis(f"{what} (µs)", "log"),
             (
-                _measured(part, context),
+                _measured(case, context),
                 *(drawn for name, model in models for drawn in _drawn(name, model)),
             ),
         ),
@@ -161,14 +155,13 @@ def _in_words(case: MeasuredCase, models: Sequence[tuple[str, Model]]) -> str:
     )
 
 
-def _measured(part: Facet, context: Context) -> Curve:
+def _measured(case: MeasuredCase, context: Context) -> Curve:
     """Return the times to which models are fitted, in the colour that they have in all figures."""
-    (case,) = part.cases
     if not exchanges(case):
-        return curve(part, lambda point: point.time, 1e6, clock(part.cases))
+        return curve(case, "", lambda point: point.time, 1e6)
     every = [other for other in context.all_cases if exchanges(other) and other.launches]
     name = label_of(case, every)
-    drawn = curve(part, lambda point: point.one_way, 1e6, clock(part.cases))
+    drawn = curve(case, "", lambda point: point.one_way, 1e6)
     return drawn if name == case.kernel else replace(drawn, like=name)
 
 
@@ -221,9 +214,11 @@ def transports_figures(cases: Sequence[MeasuredCase], context: Context) -> list[
 def _transport_figure(part: Facet, context: Context) -> Figure:
     panels = []
     for name, own in grouped(part.cases, lambda case: str(case.settings["toolchain"])).items():
-        parts = facets(own, ())
-        names = [one.label or str(one.settings["transport"] or "default") for one in parts]
-        panels.append(bandwidth_panel(parts, name, name, names))
+        names = {
+            case: label or str(case.settings["transport"] or "default")
+            for case, label in labelled(own).items()
+        }
+        panels.append(bandwidth_panel(names, name, name))
     return Figure(
         kind="transports",
         title=context.title("Bandwidth by transport", part.label),

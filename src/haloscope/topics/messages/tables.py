@@ -9,7 +9,7 @@ from math import isfinite
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import contrasts, one_way
 from haloscope.analysis.context import Context
-from haloscope.analysis.facets import Facet, facets, facets_of_kernels
+from haloscope.analysis.facets import Facet, facets, facets_of_kernels, labelled
 from haloscope.analysis.fits import bandwidth_curve, exchanges, message_models, unfitted
 from haloscope.analysis.races import Race
 from haloscope.analysis.sweeps import Swept, sweep
@@ -41,22 +41,21 @@ from haloscope.topics.messages import message_races, seldom_of
 def pingpong_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Messages by size: half round-trip time, bandwidth, and message rate of message streams."""
     own = [case for case in cases if case.kernel == "pingpong" and case.launches]
-    return [_pingpong_table(part, context) for part in facets(own, ())]
+    return [_pingpong_table(case, name, context) for case, name in labelled(own).items()]
 
 
-def _pingpong_table(part: Facet, context: Context) -> Table:
-    (case,) = part.cases
-    notebook = Notebook(part.cases, context.all_cases)
+def _pingpong_table(case: MeasuredCase, name: str, context: Context) -> Table:
+    notebook = Notebook([case], context.all_cases)
     timed = exchanges(case)
     rows = []
     for point in sweep(case):
-        name = label(size(point.size_bytes), point.size_bytes, case.id)
+        head = label(size(point.size_bytes), point.size_bytes, case.id)
         speed = _bandwidth(point, case, notebook)
         if timed:
             time = notebook.estimate(point.one_way, case, SECONDS)
-            rows.append((name, time, speed))
+            rows.append((head, time, speed))
         else:
-            rows.append((name, speed, _messages(point, case, notebook)))
+            rows.append((head, speed, _messages(point, case, notebook)))
     speed_column = Column("bandwidth_bytes_per_s", "bandwidth")
     columns = (
         (Column("half_round_trip_s", "half round trip"), speed_column)
@@ -65,7 +64,7 @@ def _pingpong_table(part: Facet, context: Context) -> Table:
     )
     return notebook.table(
         "pingpong",
-        context.title("Messages between two processes", part.label),
+        context.title("Messages between two processes", name),
         (Column("size_bytes", "message", align="left"), *columns),
         rows,
     )

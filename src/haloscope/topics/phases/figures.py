@@ -9,7 +9,7 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.context import Context
-from haloscope.analysis.facets import Facet, facets, facets_by_kernel
+from haloscope.analysis.facets import facets, labelled_by_kernel
 from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.quantities import SECONDS, count, listed, number, seconds, size, unit_of
@@ -117,15 +117,14 @@ Call = Sequence[Any]
 def timeline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """Timeline of one step by rank (as in figures 8, 10, 11, 13, 14 of the report on Summit)."""
     own = [case for case in cases if _recorded(case)]
-    return [_figure(part, context) for part in facets_by_kernel(own)]
+    return [_figure(case, name, context) for case, name in labelled_by_kernel(own).items()]
 
 
 def _recorded(case: MeasuredCase) -> Sequence[Mapping[str, Any]]:
     return case.launches[-1].timeline if case.launches else ()
 
 
-def _figure(part: Facet, context: Context) -> Figure:
-    (case,) = part.cases
+def _figure(case: MeasuredCase, name: str, context: Context) -> Figure:
     traces = _recorded(case)
     chosen = sorted({0, len(traces) - 1})
     panels = tuple(_panel(case, traces[point], point) for point in chosen)
@@ -151,7 +150,7 @@ def _figure(part: Facet, context: Context) -> Figure:
         notes.append(f"The first {ranks} of {case.ranks} ranks.")
     return Figure(
         kind="timeline",
-        title=context.title(f"One step by rank, {case.kernel}", part.label),
+        title=context.title(f"One step by rank, {case.kernel}", name),
         panels=panels,
         alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {listed(_longest(panels))}."
         + (f" Cut off {ends}." if (ends := _ends_in_words(panels[-1])) else ""),

@@ -9,7 +9,7 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, Measure, contrasts, one_way
-from haloscope.analysis.facets import facets
+from haloscope.analysis.facets import facets, labelled
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.analysis.validation.published import Library, Reference, source
@@ -169,7 +169,7 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
     sizes.
     """
     found = []
-    for case in (part.cases[0] for part in facets(_as_petsc(cases), ())):
+    for case in labelled(_as_petsc(cases)):
         points = there_and_back(case)
         if len(points) < 2:
             continue
@@ -225,7 +225,7 @@ def gpu_messages(cases: Sequence[MeasuredCase]) -> list[BetweenGpus]:
     forests = {_place(case, _PLACE): case for case in _as_petsc(cases)}
     own = [case for case in cases if exchanges(case) and (case.on_gpus or case.on_real_gpus)]
     found = []
-    for case in (part.cases[0] for part in facets(own, ())):
+    for case in labelled(own):
         known = {at: point.one_way for at, point in there_and_back(case).items() if at}
         points = {at: one.value for at, one in known.items()}
         least, most = min(points, default=0), max(points, default=0)

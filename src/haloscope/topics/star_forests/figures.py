@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
-from haloscope.analysis.facets import facets
+from haloscope.analysis.facets import labelled
 from haloscope.analysis.sweeps import Swept
 from haloscope.quantities import seconds
 from haloscope.topics.common.figure import (
@@ -38,13 +38,13 @@ def sf_latency_figures(cases: Sequence[MeasuredCase], context: Context) -> list[
 
 def sf_grid_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """One-way latency of grid halos by points per rank along each axis."""
-    parts = facets([case for case in cases if case.kernel == "sf_grid" and case.launches], ())
-    points = {part.label or clock(part.cases): by_n(part.cases[0]) for part in parts}
+    own = labelled([case for case in cases if case.kernel == "sf_grid" and case.launches])
+    points = {name or clock([case]): by_n(case) for case, name in own.items()}
     if not points:
         return []
-    x = Axis("n", "log2", counts([n for own in points.values() for n in own]))
+    x = Axis("n", "log2", counts([n for by in points.values() for n in by]))
     title = context.title("One-way latency of grid halo exchanges by n")
-    return [_figure("sf_grid", title, x, points, [part.cases[0] for part in parts])]
+    return [_figure("sf_grid", title, x, points, [*own])]
 
 
 def _figure(

@@ -11,7 +11,7 @@ from math import isinf
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
-from haloscope.analysis.facets import Facet, facets_by_kernel
+from haloscope.analysis.facets import labelled_by_kernel
 from haloscope.analysis.sweeps import sweep
 from haloscope.models.split_phase import (
     BEGIN,
@@ -37,21 +37,26 @@ from haloscope.topics.star_forests.parts import neighbours_model, split_phase_mo
 def split_phase_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Time of a star forest operation and its parts by size, with the split-phase model."""
     own = [case for case in cases if split_phase_model(case)]
-    return [_table(part, context) for part in facets_by_kernel(own)]
+    return [_table(case, name, context) for case, name in labelled_by_kernel(own).items()]
 
 
-def _table(part: Facet, context: Context) -> Table:
-    (case,) = part.cases
+def _model(case: MeasuredCase) -> SplitPhase:
+    """Return the model of a case that has one."""
     model = split_phase_model(case)
     if model is None:
         raise ValueError("a case without parts")
-    notebook = Notebook(part.cases, context.all_cases)
+    return model
+
+
+def _table(case: MeasuredCase, name: str, context: Context) -> Table:
+    model = _model(case)
+    notebook = Notebook([case], context.all_cases)
     rows = tuple(_rows(case, model, notebook))
     for text in _notes(case, model, context):
         notebook.note(text)
     return notebook.table(
         "split_phase",
-        context.title(f"Parts of an operation, {case.kernel}", part.label),
+        context.title(f"Parts of an operation, {case.kernel}", name),
         (
             Column("remote_bytes", "sent", align="left"),
             Column("whole_s", "whole"),
@@ -222,18 +227,15 @@ _MODEL, _SUM, _MAXIMUM = "model, with max()", "sum of parts", "parts with max()"
 def split_phase_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """A star forest operation by bytes sent per rank: total, parts, and model."""
     own = [case for case in cases if split_phase_model(case)]
-    return [_figure(part, context) for part in facets_by_kernel(own)]
+    return [_figure(case, name, context) for case, name in labelled_by_kernel(own).items()]
 
 
-def _figure(part: Facet, context: Context) -> Figure:
-    (case,) = part.cases
-    model = split_phase_model(case)
-    if model is None:
-        raise ValueError("a case without parts")
+def _figure(case: MeasuredCase, name: str, context: Context) -> Figure:
+    model = _model(case)
     x = Axis("sent by a rank", "log2", size_ticks(list(model.data.remote_bytes)))
     return Figure(
         kind="split_phase",
-        title=context.title(f"Parts of an operation, {case.kernel}", part.label),
+        title=context.title(f"Parts of an operation, {case.kernel}", name),
         panels=(
             Lines(
                 "parts",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
-from haloscope.analysis.facets import Facet, facets
+from haloscope.analysis.facets import labelled
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.analysis.validation.published import Library
 from haloscope.quantities import SECONDS, printed_seconds, seconds, size
@@ -82,13 +82,11 @@ _COMPARED = ("pingpong", "sf_pingpong")
 def sf_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """One-way latencies of grid halo exchanges by star forest (table 4 of the report on Summit)."""
     own = [case for case in cases if case.kernel == "sf_grid" and case.launches]
-    parts = facets(own, ())
-    return [_grid(parts, context)] if parts else []
+    return [_grid(labelled(own), context)] if own else []
 
 
-def _grid(parts: Sequence[Facet], context: Context) -> Table:
-    cases = [part.cases[0] for part in parts]
-    notebook = Notebook(cases, context.all_cases)
+def _grid(cases: Mapping[MeasuredCase, str], context: Context) -> Table:
+    notebook = Notebook([*cases], context.all_cases)
     points = [by_n(case) for case in cases]
 
     def cell(case: MeasuredCase, own: Mapping[int, Swept], n: int) -> Cell:
@@ -109,15 +107,15 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
         "each axis. A message has 8 n bytes in two dimensions, 8 n² in three."
     )
     if matched or others:
-        notebook.note(about_published(cases))
+        notebook.note(about_published([*cases]))
     return notebook.table(
         "sf_grid",
         context.title("One-way latency of grid halo exchanges with a star forest"),
         (
             Column("n", "n", align="left"),
             *(
-                Column(f"latency_s_{index}", part.label or clock(part.cases))
-                for index, part in enumerate(parts)
+                Column(f"latency_s_{index}", name or clock([case]))
+                for index, (case, name) in enumerate(cases.items())
             ),
             *(Column(f"published_s_{index}", title) for index, (title, _) in enumerate(others)),
         ),
