@@ -139,7 +139,7 @@ def _cost(one: Option, goal: Goal) -> float:
 def _gain(usual: Option, advised: Option, goal: Goal) -> Estimate:
     """Return the cost of the default relative to the advised layout."""
     measured = None if advised is usual else _ratio(usual, advised, goal)
-    return measured or Estimate(_cost(usual, goal) / _cost(advised, goal), None, None, 0, "none")
+    return measured or Estimate.alone(_cost(usual, goal) / _cost(advised, goal))
 
 
 def _ratio(over: Option, under: Option, goal: Goal) -> Estimate | None:

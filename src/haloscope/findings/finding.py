@@ -7,9 +7,11 @@ subject is better than its reference, whatever the metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import log
+from statistics import median
 
 from haloscope.analysis.validation.published import Reference
 from haloscope.findings.caveats import Caveat
@@ -84,6 +86,13 @@ class Ratio:
     def of(cls, estimate: Estimate) -> Ratio:
         """Return the ratio of one setting."""
         return cls(estimate, estimate.value, estimate.value, estimate.value)
+
+    @classmethod
+    def over(cls, ratios: Sequence[Estimate], where: Settings | None = None) -> Ratio:
+        """Return the ratios of several settings. where: the settings of the most extreme one."""
+        values = [one.value for one in ratios]
+        most = max(ratios, key=lambda one: abs(log(one.value)))
+        return cls(most, min(values), max(values), median(values), where or {})
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def _ratio_between(first: Sequence[float], second: Sequence[float]) -> Estimate:
     middle = fmean(logs[0]) - fmean(logs[1])
     shares = [variance(side) / len(side) for side in logs if len(side) > 1]
     if len(shares) < 2 or not any(shares):
-        return Estimate(exp(middle), None, None, 0, "none")
+        return Estimate.alone(exp(middle))
     weights = [share**2 / (len(side) - 1) for share, side in zip(shares, logs, strict=True)]
     half = factor(0.95, sum(shares) ** 2 / sum(weights)) * sqrt(sum(shares))
     ends = exp(middle - half), exp(middle + half)

@@ -69,6 +69,11 @@ class Estimate:
     allocations: int | None = None
     band: float | None = None
 
+    @classmethod
+    def alone(cls, value: float, band: float | None = None) -> Estimate:
+        """Return a value computed from others, without an interval."""
+        return cls(value, None, None, 0, "none", band=band)
+
     def times(self, factor: float) -> Estimate:
         """Return the estimate in another unit: value and ends multiplied by factor > 0."""
         if factor <= 0:

@@ -88,7 +88,7 @@ def _claim(where: str, cell: Cell, known: Cell, ratio: float) -> Claim:
     value = float(known.value)
     return Claim(
         {"name": f"largest difference at {where}: simulated {cell.text}"},
-        ratio=Ratio.of(Estimate(ratio, None, None, 0, "none")),
+        ratio=Ratio.of(Estimate.alone(ratio)),
         published=(Reference(value, known.text, value, value, ""),),
         verdict=Verdict.DISAGREES,
     )

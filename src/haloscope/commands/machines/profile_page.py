@@ -113,7 +113,7 @@ def _findings(profile: ProfileJson, run: float) -> Iterator[Finding]:
     metric, topic = Metric("time of all ranks"), f"world-{profile.worlds[0].world}"
     shares = {_OUTSIDE: 1 - sum(functions.values()) / run}
     shares |= {name: value / run for name, value in [*functions.items()][:_SHOWN]}
-    whole = Claim(estimate=Estimate(run, None, None, 0, "none"))
+    whole = Claim(estimate=Estimate.alone(run))
     parts = [Claim({"name": name}, share=share) for name, share in shares.items()]
     shape = FindingShape.BREAKDOWN
     yield Finding("Run time of all ranks", shape, (whole, *parts), metric, topic)
@@ -121,7 +121,7 @@ def _findings(profile: ProfileJson, run: float) -> Iterator[Finding]:
     for one in (one for world in profile.worlds for one in world.waits):
         waited[one.kind] = waited.get(one.kind, 0.0) + one.seconds
     if waited:
-        whole = Claim(estimate=Estimate(sum(waited.values()), None, None, 0, "none"))
+        whole = Claim(estimate=Estimate.alone(sum(waited.values())))
         parts = [Claim({"name": kind}, share=time / run) for kind, time in waited.items()]
         question = "Waits for other ranks, and their share of the run time"
         yield Finding(question, shape, (whole, *parts), metric, topic)

@@ -105,7 +105,7 @@ def _findings(result: Advice) -> list[Finding]:
     advised, usual = result.advised, result.default
     metric = Metric("time of a step" if result.goal is Goal.TIME else "node-hours of a step")
     cost = usual.node_seconds / advised.node_seconds
-    other = Ratio.of(Estimate(cost, None, None, 0, "none"))
+    other = Ratio.of(Estimate.alone(cost))
     by_time = advised is not usual and result.goal is Goal.TIME
     band = result.band.factor if result.band else None
     claim = Claim(

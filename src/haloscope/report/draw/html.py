@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -26,7 +28,7 @@ from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart, print_zoom
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.figures.palette import dark_style
-from haloscope.topics.common.table import Column, Table
+from haloscope.topics.common.table import Table
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,11 @@ def head(table: Table) -> list[list[Heading]]:
         return [[Heading(column.title, 1, 1, column.align) for column in columns]]
     above: list[Heading] = []
     below: list[Heading] = []
-    for index, column in enumerate(columns):
-        if not column.group:
-            above.append(Heading(column.title, 1, 2, column.align))
-            continue
-        if index == 0 or columns[index - 1].group != column.group:
-            above.append(Heading(column.group, _span(columns[index:]), 1, "center"))
-        below.append(Heading(column.title, 1, 1, column.align))
+    for group, columns_of in groupby(columns, key=attrgetter("group")):
+        own = [*columns_of]
+        if group:
+            above.append(Heading(group, len(own), 1, "center"))
+            below += [Heading(column.title, 1, 1, column.align) for column in own]
+        else:
+            above += [Heading(column.title, 1, 2, column.align) for column in own]
     return [above, below]
-
-
-def _span(columns: Sequence[Column]) -> int:
-    others = (k for k, column in enumerate(columns) if column.group != columns[0].group)
-    return next(others, len(columns))

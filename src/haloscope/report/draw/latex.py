@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import ceil
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -280,11 +281,9 @@ def _tabular(table: Table, rows: Sequence[Sequence[Cell]], *, wraps: bool) -> It
 
 def _groups(columns: Sequence[Column]) -> str:
     parts: list[tuple[str, int]] = []
-    for column in columns:
-        if parts and column.group and parts[-1][0] == column.group:
-            parts[-1] = (column.group, parts[-1][1] + 1)
-        else:
-            parts.append((column.group, 1))
+    for group, own in groupby(columns, key=attrgetter("group")):
+        span = len([*own])
+        parts += [(group, span)] if group else span * [("", 1)]
     return " & ".join(rf"\multicolumn{{{span}}}{{c}}{{{escape(name)}}}" for name, span in parts)
 
 

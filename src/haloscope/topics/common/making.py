@@ -165,11 +165,7 @@ def verdict_of(contrast: Contrast) -> Verdict | None:
 def ratio_of(contrasts: Sequence[Contrast], where: Settings | None = None) -> Ratio | None:
     """Return the ratios of contrasts with one verdict. where: settings of the most extreme one."""
     known = [one.ratio for one in contrasts if one.ratio]
-    if not known:
-        return None
-    values = [one.value for one in known]
-    most = max(known, key=lambda one: abs(log(one.value)))
-    return Ratio(most, min(values), max(values), median(values), where or {})
+    return Ratio.over(known, where) if known else None
 
 
 def node_hours(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> Ratio | None:
@@ -178,14 +174,13 @@ def node_hours(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> Ratio | No
     None if every pair uses the same number of nodes.
     """
     over = [
-        other.node_time.value / one.node_time.value
+        Estimate.alone(other.node_time.value / one.node_time.value)
         for one, other in pairs
         if one.node_time and other.node_time
     ]
     if not over or all(one.settings["nodes"] == other.settings["nodes"] for one, other in pairs):
         return None
-    most = max(over, key=lambda ratio: abs(log(ratio)))
-    return Ratio(Estimate(most, None, None, 0, "none"), min(over), max(over), median(over))
+    return Ratio.over(over)
 
 
 def needed_of(contrasts: Sequence[Contrast]) -> int | None:
@@ -254,7 +249,7 @@ def winners(
             least = min((over for _, over in leads), default=overs[0])
             every = [c for race in races for c in race.against.values()]
             band = band_of_verdict(every, "faster")
-            estimate = Estimate(least, None, None, 0, "none", band=band)
+            estimate = Estimate.alone(least, band=band)
             ratio = Ratio(estimate, min(overs), max(overs), median(overs))
         also = [n for n in head.first if n != head.best]
         verdict = Verdict.FASTER

@@ -9,6 +9,7 @@ from dataclasses import replace
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
+from haloscope.grouped import grouped
 from haloscope.layout import CORES
 from haloscope.quantities import number, within
 from haloscope.study.settings import common, describe, varying
@@ -108,15 +109,18 @@ def _curves(found: Sequence[Contrast], ways: Ways) -> list[Curve]:
     names.sort(key=lambda name: name != ways.setting)
     while len({describe(one, names) for one in every}) > _COLOURS:
         names.pop()
-    marks: dict[str, list[Mark]] = {}
-    for contrast in found:
-        case = contrast.second.case
-        own = describe(case.settings, names) or str(case.settings[ways.setting])
-        assert contrast.ratio is not None
-        # the error is shaded for all points
-        one = replace(mark(case.cores, contrast.ratio), band=None)
-        marks.setdefault(own, []).append(one)
+
+    def named(contrast: Contrast) -> str:
+        settings = contrast.second.case.settings
+        return describe(settings, names) or str(settings[ways.setting])
+
     return [
-        Curve(label, tuple(sorted(own, key=lambda one: one.x)), joined=False)
-        for label, own in marks.items()
+        Curve(label, tuple(sorted(map(_mark, own), key=lambda one: one.x)), joined=False)
+        for label, own in grouped(found, named).items()
     ]
+
+
+def _mark(contrast: Contrast) -> Mark:
+    assert contrast.ratio is not None
+    # the error is shaded for all points
+    return replace(mark(contrast.second.case.cores, contrast.ratio), band=None)

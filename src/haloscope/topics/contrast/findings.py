@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import log
-from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
@@ -68,12 +67,7 @@ def published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
     }
     for (other, reference), one in pairs.items():
         for found in both(context.library, one.second.case, other, reference):
-            by_verdict: dict[Verdict, list[tuple[float, Settings]]] = {}
-            for ratio, where in found.ratios:
-                verdict = Verdict.FASTER if ratio > 1 else Verdict.SLOWER
-                by_verdict.setdefault(verdict if ratio != 1 else Verdict.EQUAL, []).append(
-                    (ratio, where)
-                )
+            by_verdict = grouped(found.ratios, lambda one: _verdict(one[0]))
             ordered = sorted(by_verdict.items(), key=lambda item: len(item[1]), reverse=True)
             parts = [
                 Claim(
@@ -94,11 +88,15 @@ def published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
             )
 
 
+def _verdict(ratio: float) -> Verdict:
+    if ratio == 1:
+        return Verdict.EQUAL
+    return Verdict.FASTER if ratio > 1 else Verdict.SLOWER
+
+
 def _over(ratios: Sequence[tuple[float, Settings]]) -> Ratio:
-    values = [ratio for ratio, _ in ratios]
-    most, where = max(ratios, key=lambda one: abs(log(one[0])))
-    estimate = Estimate(most, None, None, 0, "none")
-    return Ratio(estimate, min(values), max(values), median(values), where)
+    _, where = max(ratios, key=lambda one: abs(log(one[0])))
+    return Ratio.over([Estimate.alone(ratio) for ratio, _ in ratios], where)
 
 
 def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -116,12 +114,13 @@ def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield alternatives against their reference over all settings with both, one finding each."""
-    by_pair: dict[tuple[tuple[tuple[str, Setting], ...], ...], list[Contrast]] = {}
-    for _, found in groups(cases, context.seed, own):
-        for contrast in (one for one in found if one.verdict != "not measured"):
-            pair = (own.way(measure.case) for measure in (contrast.second, contrast.first))
-            by_pair.setdefault(tuple(tuple(way.items()) for way in pair), []).append(contrast)
-    for alike in sorted(by_pair.values(), key=lambda alike: -_decided(alike)):
+
+    def pair(one: Contrast) -> tuple[tuple[tuple[str, Setting], ...], ...]:
+        return tuple(tuple(own.way(side.case).items()) for side in (one.second, one.first))
+
+    every = [one for _, found in groups(cases, context.seed, own) for one in found]
+    measured = [one for one in every if one.verdict != "not measured"]
+    for alike in sorted(grouped(measured, pair).values(), key=lambda alike: -_decided(alike)):
         other, reference = own.apart(alike[0].second.case, alike[0].first.case)
         by_verdict = grouped(alike, verdict_of)
         ordered = sorted(by_verdict.items(), key=lambda it: (it[0] not in _APART, -len(it[1])))

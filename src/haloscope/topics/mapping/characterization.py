@@ -50,6 +50,11 @@ class Map:
     choices: Mapping[tuple[float, int], Choice]
 
     @property
+    def cases(self) -> list[MeasuredCase]:
+        """Return the cases of all choices."""
+        return [case for one in self.choices.values() for case in (one.packed, one.spread)]
+
+    @property
     def loads(self) -> list[float]:
         """Return the bytes per task, ascending."""
         return sorted({load for load, _ in self.choices})
@@ -100,8 +105,7 @@ def tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def _table(one: Map, context: Context, index: int) -> Table:
-    shown = [case for choice in one.choices.values() for case in (choice.packed, choice.spread)]
-    notebook = Notebook(shown, context.all_cases)
+    notebook = Notebook(one.cases, context.all_cases)
     notebook.note(
         "pack: the fewest nodes are faster. spread: more nodes are faster; with the ratio "
         "of times and both numbers of nodes. node-h: node-hours of spread / those of the "
@@ -211,7 +215,6 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     for one in maps(cases, context.seed):
         if len(one.loads) < 2:
             continue
-        shown = [case for choice in one.choices.values() for case in (choice.packed, choice.spread)]
         parts = []
         for wins, verdict in (
             (SPREAD, Verdict.FASTER),
@@ -223,7 +226,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
                 parts.append(_claim(own, verdict))
         yield made(
             context,
-            shown,
+            one.cases,
             f"Few or many nodes, {named(one.part)}",
             FindingShape.COMPARISON,
             parts,
@@ -237,7 +240,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 def _claim(own: Sequence[Choice], verdict: Verdict) -> Claim:
     most = max(own, key=lambda one: max(one.ratio, 1 / one.ratio))
     ratios = sorted(one.ratio for one in own)
-    estimate = Estimate(most.ratio, None, None, 0, "none")
+    estimate = Estimate.alone(most.ratio)
     middle = ratios[len(ratios) // 2]
     where = {"tasks": most.packed.ranks}
     ratio = Ratio(estimate, ratios[0], ratios[-1], middle, where)

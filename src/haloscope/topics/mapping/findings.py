@@ -104,7 +104,7 @@ def _patterns(by_tasks: Mapping[int, _Raced]) -> list[Claim]:
         ratio = None
         if loser:
             over = sorted(race.over(_loser(race)) for race in raced)
-            least = Estimate(over[0], None, None, 0, "none")
+            least = Estimate.alone(over[0])
             ratio = Ratio(least, over[0], over[-1], median(over))
         tied = all(race.tied for race in raced)
         few = any(race.too_few for race in raced)

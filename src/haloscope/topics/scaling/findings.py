@@ -184,7 +184,7 @@ def fastest_layout(
     if slower:
         over = [one.second.case.time_s / best.case.time_s for one in slower]
         band = band_of_verdict(slower, "slower")
-        estimate = Estimate(min(over), None, None, 0, "none", band=band)
+        estimate = Estimate.alone(min(over), band=band)
         ratio = Ratio(estimate, min(over), max(over), min(over))
         alone = layout_of(slower[0].second.case, apart)
         reference = alone if len(slower) == 1 else {"others": len(slower)}

@@ -154,7 +154,7 @@ def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[
         )
         same = contrast.verdict not in ("slower", "faster")
         if same and first and second and second.value > _APART * first.value:
-            extra = Estimate(second.value - first.value, None, None, 0, "none")
+            extra = Estimate.alone(second.value - first.value)
             found.append(Claim({"size": Bytes(size)}, estimate=extra))
     return found
 
