@@ -75,6 +75,23 @@ def test_the_winner_of_the_most_points_comes_first_and_the_others_are_named() ->
     ]
 
 
+def test_alternatives_with_the_same_reference_are_in_one_answer() -> None:
+    def compared(name: str, verdict: Verdict, ratio: float) -> Finding:
+        over = Ratio.of(Estimate(ratio, 1.0, 2.0, 0, "none"))
+        part = Claim({"exchange": name}, MANY, count=2, ratio=over, verdict=verdict)
+        return Finding("Asked", FindingShape.COMPARISON, (part,), of=2, id=name)
+
+    first = compared("persistent", Verdict.UNDECIDED, 1.5)
+    alike = [first, compared("sendrecv", Verdict.UNDECIDED, 0.5)]
+    (one,) = answering(first, alike).parts
+    other = compared("neighbor", Verdict.SLOWER, 0.8)
+
+    assert one.subject == {"exchange": "persistent and sendrecv"}
+    assert one.ratio
+    assert (one.ratio.least, one.ratio.most) == (0.5, 1.5)
+    assert answering(first, [first, other]).parts == (*first.parts, *other.parts)
+
+
 @pytest.mark.parametrize(("last", "shown"), [(2.0, 1), (0.5, 4)])
 def test_a_trend_is_shortened_only_without_opposite_ratios(last: float, shown: int) -> None:
     parts = [claim(Verdict.FASTER, None, at) for at in (1, 2, 4)]
@@ -91,7 +108,7 @@ def test_the_parts_at_the_most_points_of_an_axis_are_the_answer() -> None:
         "Asked", FindingShape.BREAKDOWN, (*parts, Claim({"name": "f"}, share=0.5)), axis="size"
     )
 
-    assert [one.subject["name"] for one in answering(finding).parts] == ["b", "d", "e"]
+    assert [one.subject["name"] for one in answering(finding).parts] == ["b", "d", "e", "others"]
 
 
 def test_values_are_the_answer_as_they_are() -> None:

@@ -44,7 +44,7 @@ def test_phases_are_marked_as_means_if_the_step_is_a_median() -> None:
 
     Console(file=out, width=100).print(record_view(Record.of(raw)))
 
-    assert "3 repetitions  100 ms (100 ms to 2.80 s)" in out.getvalue()
+    assert "  100 ms (100 ms to 2.80 s)" in out.getvalue()
     assert shows(out.getvalue(), "phases, mean over all ", " 1.00 s")
 
 
@@ -133,7 +133,7 @@ def test_counts_of_zero_are_shown_on_request_and_other_zeros_always(
 
     Console(file=out, width=120).print(record_view(Record.of(raw), whole=whole))
 
-    assert ("iterations passed over" in out.getvalue()) == shown
+    assert ("iterations extrapolated" in out.getvalue()) == shown
     assert "error max" in out.getvalue()
 
 

@@ -5,28 +5,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
-from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
+from haloscope.findings.finding import Claim, Finding, FindingShape, Ratio, Verdict
 from haloscope.findings.words import MANY
+from haloscope.quantities import listed
 
 _APART = {Verdict.FASTER, Verdict.SLOWER}
 _NONE_SHOWN = {Verdict.NO_DIFFERENCE, Verdict.EQUAL}
 
 
-def answering(finding: Finding) -> Finding:
+def answering(finding: Finding, among: Sequence[Finding] = ()) -> Finding:
     """Return a finding with what answers a question; no verdict of its subject is hidden.
 
-    Comparisons: one subject, the most common verdict first, with the extent of differences only.
-    Fastest: the winner at the most points, then the others by name; many equal ones are counted.
+    among: all findings. Comparisons: every subject that they compare with the reference in the same
+    settings, the most common verdict first, with the extent of differences only.
+    Fastest: the winner at the most points, then the others without their ratios.
     Trends: all parts if they are few, or if some ratios are above 1 and others below. Settings that
     were not measured answer only if none was. Of parts along an axis, those at the most points are
-    kept. Other shapes without verdicts are kept.
+    kept, and the others are counted. Other shapes without verdicts are kept.
     """
     if not finding.parts:
         return finding
     match finding.shape:
         case FindingShape.COMPARISON:
-            return replace(finding, parts=_compared(finding.parts))
+            alike = [finding, *(one for one in among if _same(one, finding))]
+            return replace(finding, parts=_merged([_compared(one.parts) for one in alike]))
         case FindingShape.BEST:
             return replace(finding, parts=_fastest(finding.parts))
         case FindingShape.TREND if len(finding.parts) > MANY and not _opposite(finding.parts):
@@ -34,9 +38,23 @@ def answering(finding: Finding) -> Finding:
         case FindingShape.BREAKDOWN if finding.axis:
             placed = [part for part in finding.parts if part.at] or [*finding.parts]
             most = sorted(placed, key=_extent, reverse=True)[:MANY]
-            return replace(finding, parts=tuple(part for part in placed if part in most))
+            kept = [part for part in placed if part in most]
+            rest = tuple(at for part in placed if part not in most for at in part.at)
+            if rest:
+                kept.append(Claim({"name": "others"}, at=rest))
+            return replace(finding, parts=tuple(kept))
         case _:
             return finding
+
+
+def _same(one: Finding, other: Finding) -> bool:
+    """Return whether a further finding compares with the same reference in the same settings."""
+    asked = (other.question, other.shape, other.common, other.of, other.points)
+    return (
+        one.id != other.id
+        and (one.question, one.shape, one.common, one.of, one.points) == asked
+        and one.parts[0].reference == other.parts[0].reference
+    )
 
 
 def _compared(parts: Sequence[Claim]) -> tuple[Claim, ...]:
@@ -54,6 +72,27 @@ def _compared(parts: Sequence[Claim]) -> tuple[Claim, ...]:
     rest = [_counted(part) for part in measured if part not in (*apart, *none)]
     every = [*apart, *([_together(none)] if none else []), *rest]
     return tuple(sorted(every, key=_extent, reverse=True))
+
+
+def _merged(several: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:
+    """Return the parts of several subjects, those with one and the same open verdict as one."""
+    every = tuple(part for parts in several for part in parts)
+    first, names = every[0], [name for part in every for name in part.subject]
+    ratios = [part.ratio for part in every if part.ratio]
+    alike = {(part.verdict, part.count, part.at, len(part.subject)) for part in every}
+    if len({*names}) > 1 or len(alike) > 1 or first.verdict in _APART or len(every) < 2:
+        return every
+    ratio = None
+    if ratios:
+        widest = max(ratios, key=lambda one: one.estimate.band or 1.0)
+        ratio = Ratio(
+            replace(widest.estimate, low=None, high=None),
+            min(one.least for one in ratios),
+            max(one.most for one in ratios),
+            median(one.median for one in ratios),
+        )
+    subject = {names[0]: listed([str(part.subject[names[0]]) for part in every])}
+    return (replace(first, subject=subject, ratio=ratio),)
 
 
 def _together(parts: Sequence[Claim]) -> Claim:
@@ -74,10 +113,7 @@ def _counted(part: Claim) -> Claim:
 def _fastest(parts: Sequence[Claim]) -> tuple[Claim, ...]:
     lead = _leading(parts)
     others = (replace(part, ratio=None, estimate=None) for part in parts if part is not lead)
-    return tuple(
-        replace(part, also=({"others": len(part.also)},)) if len(part.also) > MANY else part
-        for part in (lead, *others)
-    )
+    return (lead, *others)
 
 
 def _opposite(parts: Sequence[Claim]) -> bool:

@@ -164,12 +164,18 @@ def _first(finding: Finding, part: Claim) -> str:
 
 
 def _apart(finding: Finding, part: Claim) -> list[Settings]:
-    """Return the winners without the settings that all cases of the finding share."""
+    """Return the winners without the settings that all cases of the finding share.
+
+    Many are counted after the first, unless they are numbers, such as of processes.
+    """
     every = [part.subject, *part.also]
     own: list[Settings] = [
         {k: v for k, v in one.items() if finding.common.get(k) != v} for one in every
     ]
-    return own if all(own) else every
+    several = own if all(own) else every
+    if len(several) > MANY + 1 and not {key for one in several for key in one} <= COUNTED.keys():
+        return [several[0], {"others": len(several) - 1}]
+    return several
 
 
 _NEED_VERDICT = (Verdict.EQUAL, Verdict.UNDECIDED)

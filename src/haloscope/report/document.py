@@ -73,9 +73,13 @@ class Document:
 
     @property
     def headline(self) -> str:
-        """The sentence that answers the study's question, with one verdict."""
-        answer = self.answer
-        return self.said(answering(answer)) if answer else "No finding: see the tables."
+        """The sentence that answers the study's question, with every verdict."""
+        return self.said(self.answered) if self.answered else "No finding: see the tables."
+
+    @property
+    def answered(self) -> Finding | None:
+        """The answer with all alternatives, and without what only its topic needs."""
+        return answering(self.answer, self.findings) if self.answer else None
 
     @property
     def first_caveats(self) -> list[str]:

@@ -131,11 +131,7 @@ def arranged(found: Sequence[Finding], asked: int = 0) -> list[Finding]:
     decided = [one for one in sound if _decides(one)]
     answer = _answer(others[: max(0, asked)] or decided or sound)
     rest = [one for one in others if one is not answer]
-    keys: list[Finding] = []
-    for one in rest:
-        fits = len(keys) < KEY_FIGURES and _is_a_figure(one)
-        if fits and not any(key.topic == one.topic or _value(key) == _value(one) for key in keys):
-            keys.append(one)
+    keys = _keys([one for one in rest if _is_a_figure(one)])
     ranked = [
         *warnings,
         *([replace(answer, severity=Prominence.ANSWER)] if answer else []),
@@ -143,6 +139,16 @@ def arranged(found: Sequence[Finding], asked: int = 0) -> list[Finding]:
         *(replace(one, severity=Prominence.DETAIL) for one in rest if one not in keys),
     ]
     return _identified(ranked)
+
+
+def _keys(figures: Sequence[Finding]) -> list[Finding]:
+    """Return at most four findings with different values, the first of each topic before others."""
+    first = [*{one.topic: one for one in reversed(figures)}.values()]
+    chosen: list[Finding] = []
+    for one in (*(one for one in figures if one in first), *figures):
+        if len(chosen) < KEY_FIGURES and all(_value(key) != _value(one) for key in chosen):
+            chosen.append(one)
+    return [one for one in figures if one in chosen]
 
 
 def _answer(found: Sequence[Finding]) -> Finding | None:

@@ -110,7 +110,8 @@ def test_longest_sections_are_named_for_the_fewest_and_most_tasks() -> None:
         whole, *parts = one.parts
         assert value(whole) == 2.0
         assert [(p.subject["phase"], p.share) for p in parts] == [
-            ("Pair", 0.5), ("Neigh", 0.25), ("Kspace", pytest.approx(0.15))
+            ("Pair", 0.5), ("Neigh", 0.25), ("Kspace", pytest.approx(0.15)),
+            ("all others", pytest.approx(0.1)),
         ]  # fmt: skip
     assert many.common["nodes"] == 4
     assert found(phases.sections, [poisson(64)]) == []

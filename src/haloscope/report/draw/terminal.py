@@ -13,7 +13,6 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table as Grid
 from rich.text import Text
 
-from haloscope.findings.answers import answering
 from haloscope.findings.badge import brief_badge
 from haloscope.findings.finding import Finding, FindingShape, Prominence
 from haloscope.quantities import count, listed
@@ -80,9 +79,9 @@ _OF_VALUES = (FindingShape.VALUE, FindingShape.BREAKDOWN)
 
 
 def _answer(document: Document) -> str:
-    if document.answer is None:
+    answer = document.answered
+    if answer is None:
         return document.headline
-    answer = answering(document.answer)
     least = 0 if answer.shape in _OF_VALUES else len(answer.parts) - 1
     shown = range(max(1, len(answer.parts)), max(0, least), -1)
     texts = [document.said(replace(answer, parts=answer.parts[:k])) for k in shown]

@@ -59,8 +59,8 @@ def _tops(part: Facet) -> list[MeasuredCase]:
 
 
 def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
-    """Yield the fastest and the slowest operation at both ends, and the range in which each is
-    flat.
+    """Yield the fastest and the slowest of several operations at both ends, or both ends of one,
+    and the range in which each is flat.
 
     Without the first size if it takes longer than the second, because it was not warm yet.
     """
@@ -80,8 +80,11 @@ def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
             )
             for name, points in dict((ordered[0], ordered[-1])).items()
         ]
+    question = "Collectives, fastest and slowest operation"
+    if len(swept) == 1:
+        question = "Collectives, smallest and largest size"
     yield made(
-        context, [case], "Collectives, fastest and slowest operation", FindingShape.VALUE, found,
+        context, [case], question, FindingShape.VALUE, found,
         topic="collectives", metric=OPERATION, but=("sizes",),
     )  # fmt: skip
     flat = grouped(swept, lambda name: flat_to(swept[name]))
@@ -109,24 +112,25 @@ def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterat
     most: Settings = {"ranks": many.ranks}
     if nodes > 1:
         least, most = {**least, "nodes": few.layout.nodes}, {**most, "nodes": nodes}
+    every = []
     for at in sizes[:1] + sizes[1:][-1:]:
         there = sorted((o for o in found if o.size_bytes == at), key=lambda o: o.times.value)
-        grown = []
         for law, own in grouped(there, law_named).items():
             times = [one.times.rate(1.0) for one in own]
             values = [one.value for one in times]
             widest = max(times, key=lambda one: one.relative_half_width)
             names = listed([one.operation for one in own])
             named = f"{names}{f', {law}' if law else ''}"
-            grown.append(
+            every.append(
                 Claim(
                     {"operation": named, "size": Bytes(at), **most},
                     least,
                     ratio=Ratio(widest, min(values), max(values), values[len(values) // 2]),
                 )
             )
+    if every:
         yield made(
-            context, [few, many], "Collectives, growth with processes", FindingShape.TREND, grown,
+            context, [few, many], "Collectives, growth with processes", FindingShape.TREND, every,
             topic="collectives", metric=OPERATION, but=(*PROCESSES, "sizes"),
         )  # fmt: skip
 

@@ -209,6 +209,9 @@ def _longest(
     longest = sorted(shares(phased), key=lambda phase: -phase.share.value)[:LONGEST]
     worth = [phase for phase in longest if phase.share.value >= LEAST] or longest[:1]
     parts = [Claim({"phase": phase.name}, share=phase.share.value) for phase in worth]
+    rest = 1 - sum(phase.share.value for phase in worth)
+    if rest >= LEAST:
+        parts.append(Claim({"phase": "all others"}, share=rest))
     return made(
         context, [case], question, FindingShape.BREAKDOWN, [Claim(estimate=case.time), *parts],
         topic=topic, metric=SOLVE if topic == "heat" else STEP,

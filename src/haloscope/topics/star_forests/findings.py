@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
@@ -22,6 +23,7 @@ from haloscope.findings.finding import (
     Ratio,
     Verdict,
 )
+from haloscope.findings.words import MANY
 from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.models.split_phase import FARTHEST, SplitPhase
@@ -131,7 +133,8 @@ def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             yield made(
                 context,
                 [case],
-                f"{question} ({case.kernel}), published difference that was not measured",
+                f"{question} ({case.kernel}), least and largest published "
+                "difference where none was measured",
                 FindingShape.VALUE,
                 apart,
                 topic=_TOPIC,
@@ -145,7 +148,9 @@ _APART = 1.01
 
 
 def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[Claim]:
-    """Return the ratio of published times at sizes where ours do not differ."""
+    """Return differences of published times at sizes where ours do not differ; of many, the least
+    and the largest.
+    """
     found = []
     for size, contrast in by_size.items():
         first, second = (
@@ -154,9 +159,11 @@ def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[
         )
         same = contrast.verdict not in ("slower", "faster")
         if same and first and second and second.value > _APART * first.value:
-            extra = Estimate.alone(second.value - first.value)
-            found.append(Claim({"size": Bytes(size)}, estimate=extra))
-    return found
+            extra = second.value - first.value
+            found.append((extra, Claim({"size": Bytes(size)}, estimate=Estimate.alone(extra))))
+    if len(found) > MANY:
+        found = [min(found, key=itemgetter(0)), max(found, key=itemgetter(0))]
+    return [claim for _, claim in found]
 
 
 def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -325,20 +332,26 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
     longest = [names.get(part, str(part)) for part in dominant(model)]
     by_name = grouped(zip(longest, sent, strict=True), lambda pair: pair[0])
     at = {name: [size for _, size in own] for name, own in by_name.items()}
-    shares = {MOVING: max(moving(model))}
+    shares = {MOVING: moving(model)}
     if model.on_device:
-        shares[LAUNCHING] = max(starting_device_kernels(model))
+        shares[LAUNCHING] = starting_device_kernels(model)
     parts = [
-        Claim({"name": name}, at=tuple(map(Bytes, sizes)), share=shares.pop(name, None))
+        Claim({"name": name}, at=tuple(map(Bytes, sizes)), share=_most(shares.pop(name, None)))
         for name, sizes in sorted(at.items(), key=lambda item: item[0] == _OPEN)
     ]
-    parts += [Claim({"name": name}, share=share) for name, share in shares.items()]
+    for name, each in shares.items():
+        largest = size_in_words(sent[each.index(max(each))])
+        parts.append(Claim({"name": f"{name} (most at {largest})"}, share=max(each)))
     return made(
         context, [case], f"Largest part of the time of {case.kernel}, by bytes sent",
         FindingShape.BREAKDOWN, parts,
         topic=_TOPIC, axis="size", points=sent, but=_SWEPT,
         caveats=[Caveat.PARTS_DEVIATE] * (model.farthest[1] > FARTHEST),
     )  # fmt: skip
+
+
+def _most(shares: Sequence[float] | None) -> float | None:
+    return max(shares) if shares else None
 
 
 _OPEN = "launches differ"
