@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import OPEN
@@ -125,7 +126,7 @@ def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterat
                 Claim(
                     {"operation": named, "size": Bytes(at), **most},
                     least,
-                    ratio=Ratio(widest, min(values), max(values), values[len(values) // 2]),
+                    ratio=Ratio(widest, min(values), max(values), median(values)),
                 )
             )
     if every:

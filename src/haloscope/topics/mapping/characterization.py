@@ -239,11 +239,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 def _claim(own: Sequence[Choice], verdict: Verdict) -> Claim:
     most = max(own, key=lambda one: max(one.ratio, 1 / one.ratio))
-    ratios = sorted(one.ratio for one in own)
-    estimate = Estimate.alone(most.ratio)
-    middle = ratios[len(ratios) // 2]
-    where = {"tasks": most.packed.ranks}
-    ratio = Ratio(estimate, ratios[0], ratios[-1], middle, where)
+    ratio = Ratio.over([Estimate.alone(one.ratio) for one in own], {"tasks": most.packed.ranks})
     return Claim(
         {"name": "a larger number of nodes"},
         {"name": "the fewest nodes"},

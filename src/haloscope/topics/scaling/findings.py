@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import NO_DIFFERENCE, Contrast, contrasts, step
@@ -185,7 +186,7 @@ def fastest_layout(
         over = [one.second.case.time_s / best.case.time_s for one in slower]
         band = band_of_verdict(slower, "slower")
         estimate = Estimate.alone(min(over), band=band)
-        ratio = Ratio(estimate, min(over), max(over), min(over))
+        ratio = Ratio(estimate, min(over), max(over), median(over))
         alone = layout_of(slower[0].second.case, apart)
         reference = alone if len(slower) == 1 else {"others": len(slower)}
     verdict = Verdict.FASTER
