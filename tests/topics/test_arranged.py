@@ -62,6 +62,37 @@ def test_two_findings_on_one_time_are_one_key_figure() -> None:
     assert keys == ["mapping", "fft"]
 
 
+def ids(*found: Finding) -> list[str]:
+    return sorted(one.id for one in arranged(found))
+
+
+def test_ids_are_made_of_topic_kind_and_settings() -> None:
+    small, large = (replace(FUSED, kind="speedup", common={"n": n}) for n in (512, 1024))
+    renamed = replace(small, question="Another title (N = 512)")
+
+    assert ids(small) == ids(renamed) == ["walltime.speedup"]
+    assert ids(large, small) == ["walltime.speedup.n_1024", "walltime.speedup.n_512"]
+    assert ids(small, replace(FUSED, kind="layouts")) == ["walltime.layouts", "walltime.speedup"]
+
+
+def test_the_id_of_a_comparison_has_its_subject_but_no_path() -> None:
+    exchange = replace(FUSED, shape=FindingShape.COMPARISON, kind="variant")
+    folders = replace(exchange, kind="comparison", parts=(Claim({"folder": "/tmp/after"}),))
+
+    assert ids(exchange, folders) == ["walltime.comparison", "walltime.variant.fused"]
+
+
+def test_equal_findings_are_numbered() -> None:
+    assert ids(replace(FUSED, kind="a"), replace(FUSED, kind="a")) == [
+        "walltime.a.1",
+        "walltime.a.2",
+    ]
+
+
+def test_every_finding_of_a_topic_has_a_kind() -> None:
+    assert all(one.kind for one in every(quick(3)))
+
+
 def answer_of(answer: str, question: str = "scaling") -> str:
     """The topic of the answer to a study of solves, messages, and triads."""
     made = every(quick(2), question=question, answer=answer)

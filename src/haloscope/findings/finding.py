@@ -133,7 +133,7 @@ class Finding:
     study.kinds.TOPICS, or "". common: settings that all its cases share. axis: setting in which its
     parts differ ("size"). points: all of its values. of: number of settings or cases that its parts
     count from. bound: name of what shares refer to. caveat: of a warning, the problem. cases: ids
-    of the cases behind it.
+    of the cases behind it. kind: name of the question within its topic, which never changes.
     """
 
     question: str
@@ -149,4 +149,5 @@ class Finding:
     caveats: tuple[Caveat, ...] = ()
     severity: Prominence = Prominence.DETAIL
     cases: tuple[str, ...] = ()
+    kind: str = ""
     id: str = ""

@@ -41,7 +41,10 @@ COUNTED = MappingProxyType(
 """Settings that count something, with the noun in singular and plural."""
 
 
-_BARE = ("operation", "phase", "pattern", "program", "case", "name", "level", "grid", "pace")
+_BARE = (
+    *("operation", "phase", "pattern", "program", "case", "name", "level", "grid", "pace"),
+    *("folder", "function", "wait"),
+)
 """Settings of findings, not of cases, whose values need no name."""
 
 

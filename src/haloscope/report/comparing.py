@@ -99,8 +99,8 @@ def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Findi
         where = {"name": name_of(most.first.case, among), "case": most.first.what}
         parts.append(
             Claim(
-                {"name": compared.names[1]},
-                {"name": compared.names[0]},
+                {"folder": compared.names[1]},
+                {"folder": compared.names[0]},
                 count=len(own),
                 ratio=ratio_of(own, where) if shown else None,
                 verdict=VERDICTS.get(verdict),
@@ -125,6 +125,7 @@ def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Findi
         of=len(compared.contrasts),
         caveats=tuple(caveats),
         cases=tuple(dict.fromkeys(case.id for case in among)),
+        kind="comparison",
     )
     return arranged([result, *warnings])
 

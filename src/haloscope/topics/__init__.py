@@ -10,7 +10,6 @@ question it answers: if a study's first table is one of them, its findings come 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +17,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Prominence, Verdict
+from haloscope.study.settings import Settings, varying
 from haloscope.topics import grids, phases, predicted, quality, ring, spmv
 from haloscope.topics.collectives import findings as collectives
 from haloscope.topics.contrast import findings as contrast
@@ -38,7 +38,8 @@ KEY_FIGURES = 4
 class Topic:
     """A topic: the function that computes its findings, and the kinds of tables it answers.
 
-    name: one of study.kinds.FINDINGS, by which a study selects its answer; "" for warnings.
+    name: one of study.kinds.FINDINGS, by which a study selects its answer; "" for warnings. It is
+    the kind of findings that have none of their own.
     """
 
     find: Callable[[Sequence[MeasuredCase], Context], Iterator[Finding]]
@@ -111,7 +112,11 @@ def findings(
     """Return all findings: warnings, the answer to the study's question, key figures, the rest."""
     if not context.all_cases:
         context = replace(context, all_cases=tuple(cases))
-    found = [(topic, one) for topic in TOPICS for one in topic.find(cases, context)]
+    found = [
+        (topic, replace(one, kind=one.kind or topic.name))
+        for topic in TOPICS
+        for one in topic.find(cases, context)
+    ]
     named = context.answer and any(topic.name == context.answer for topic, _ in found)
 
     def answers(topic: Topic) -> bool:
@@ -187,20 +192,47 @@ def _value(finding: Finding) -> object:
 
 
 def _identified(found: Sequence[Finding]) -> list[Finding]:
-    named = [_name(one) for one in found]
-    total, seen = Counter(named), Counter[str]()
-    made = []
-    for one, name in zip(found, named, strict=True):
-        seen[name] += 1
-        made.append(replace(one, id=f"{name}-{seen[name]}" if total[name] > 1 else name))
-    return made
+    """Return findings with ids from topic, kind, and settings: "exchange.exchange.nonblocking".
+
+    Of several of one kind, each has the settings in which they differ: those common to its cases
+    or, if these are the same, also those of its first part.
+    """
+    alike: dict[str, list[Finding]] = {}
+    for one in found:
+        alike.setdefault(_name(one), []).append(one)
+    named = {name: iter(_apart(own)) for name, own in alike.items()}
+    return [
+        replace(one, id=_joined(name, *next(named[name])))
+        for one, name in ((one, _name(one)) for one in found)
+    ]
 
 
 def _name(finding: Finding) -> str:
-    """Return a name such as "exchange.halo_exchange.nonblocking", of letters, digits, and _."""
-    subject = finding.parts[0].subject.values() if finding.parts else ()
-    what = (
-        finding.question if finding.shape is not FindingShape.WARNING else finding.caveats[0].value
-    )
-    words = (finding.topic or "quality", what, *(map(str, subject) if finding.topic else ()))
-    return ".".join(re.sub(r"\W+", "_", word.lower()).strip("_") for word in words if word)
+    """Return topic and kind; for a comparison also its subject, which is not a result."""
+    subject = finding.parts[0].subject if finding.parts else {}
+    asked = finding.shape is FindingShape.COMPARISON
+    values = [str(value) for name, value in subject.items() if asked and name != "folder"]
+    return _joined(finding.topic or "quality", finding.kind or finding.question, *values)
+
+
+def _apart(alike: Sequence[Finding]) -> list[tuple[str, ...]]:
+    """Return for each finding of a kind what distinguishes it: settings, or its number."""
+    if len(alike) == 1:
+        return [()]
+    firsts = [one.parts[0].subject if one.parts else {} for one in alike]
+    numbers: list[Settings] = [
+        {name: value for name, value in first.items() if isinstance(value, int)} for first in firsts
+    ]
+    nothing: list[Settings] = [{}] * len(alike)
+    for more in (nothing, numbers, firsts):
+        settings = [{**one.common, **own} for one, own in zip(alike, more, strict=True)]
+        names = varying(settings)
+        found = [tuple(f"{name} {own[name]}" for name in names if name in own) for own in settings]
+        if len({*found}) == len(alike):
+            return found
+    return [(str(number),) for number in range(1, len(alike) + 1)]
+
+
+def _joined(*words: str) -> str:
+    """Join words to an id of letters, digits, ".", and "_"."""
+    return ".".join(re.sub(r"[^\w.]+", "_", word.lower()).strip("_") for word in words if word)

@@ -41,6 +41,7 @@ def far_off(
                 FindingShape.PUBLISHED,
                 [Claim({"name": name}, count=len(far)), _claim(*max(far, key=_distance))],
                 topic=kinds.named(table.kind).topic,
+                kind=f"far_off.{table.kind}",
                 metric=Metric("value", ""),
                 of=len(pairs),
             )

@@ -55,7 +55,8 @@ def off(question: str, kept: Sequence[KeptError], *, signs: bool = True) -> Find
         parts.append(Claim({"name": f"largest{where and f' ({where})'}"}, share=found.worst))
     if signs:
         parts += _one_way([one.error for one in kept])
-    return Finding(question, FindingShape.BREAKDOWN, tuple(parts), _METRIC, topic="predicted")
+    shape = FindingShape.BREAKDOWN
+    return Finding(question, shape, tuple(parts), _METRIC, topic="predicted", kind="error")
 
 
 def _one_way(errors: Sequence[float]) -> list[Claim]:

@@ -138,6 +138,7 @@ def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
             parts=tuple(parts),
             metric=Metric("relative error", ""),
             cases=tuple(case.id for case in simulated),
+            kind="simulation_error",
         )
 
 

@@ -64,7 +64,7 @@ def test_the_headline_names_the_largest_share_of_run_time() -> None:
     whole, *parts = answer.parts
     assert made.answer is answer and answer.shape is FindingShape.BREAKDOWN
     assert whole.estimate.value == 4.0
-    assert [part.subject["name"] for part in parts] == ["outside MPI", "Recv", "Barrier"]
+    assert [part.subject["function"] for part in parts] == ["outside MPI", "Recv", "Barrier"]
     assert [part.share for part in parts] == pytest.approx([0.5, 0.375, 0.125])
     assert [part.share for part in waits.parts[1:]] == pytest.approx([0.125])
 

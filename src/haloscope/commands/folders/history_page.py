@@ -64,13 +64,14 @@ def _findings(chosen: Sequence[Series], places: Sequence[str]) -> Iterator[Findi
             after, before = one.measured[change.index], one.measured[change.index - 1]
             better = Estimate(1 / change.ratio, None, None, after.time.n, "none")
             claim = Claim(
-                {"name": after.folder.name},
-                {"name": before.folder.name},
+                {"folder": after.folder.name},
+                {"folder": before.folder.name},
                 ratio=Ratio.of(better),
                 verdict=Verdict.SLOWER if change.ratio > 1 else Verdict.FASTER,
             )
             shape = FindingShape.COMPARISON
-            yield Finding(f"{one.name} on {one.place}", shape, (claim,), topic=topic)
+            question = f"{one.name} on {one.place}"
+            yield Finding(question, shape, (claim,), topic=topic, kind="change")
 
 
 def _figure(one: Series, name: str) -> Figure:

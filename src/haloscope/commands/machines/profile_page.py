@@ -114,17 +114,17 @@ def _findings(profile: ProfileJson, run: float) -> Iterator[Finding]:
     shares = {_OUTSIDE: 1 - sum(functions.values()) / run}
     shares |= {name: value / run for name, value in [*functions.items()][:_SHOWN]}
     whole = Claim(estimate=Estimate.alone(run))
-    parts = [Claim({"name": name}, share=share) for name, share in shares.items()]
+    parts = [Claim({"function": name}, share=share) for name, share in shares.items()]
     shape = FindingShape.BREAKDOWN
-    yield Finding("Run time of all ranks", shape, (whole, *parts), metric, topic)
+    yield Finding("Run time of all ranks", shape, (whole, *parts), metric, topic, kind="functions")
     waited: dict[str, float] = {}
     for one in (one for world in profile.worlds for one in world.waits):
         waited[one.kind] = waited.get(one.kind, 0.0) + one.seconds
     if waited:
         whole = Claim(estimate=Estimate.alone(sum(waited.values())))
-        parts = [Claim({"name": kind}, share=time / run) for kind, time in waited.items()]
+        parts = [Claim({"wait": kind}, share=time / run) for kind, time in waited.items()]
         question = "Waits for other ranks, and their share of the run time"
-        yield Finding(question, shape, (whole, *parts), metric, topic)
+        yield Finding(question, shape, (whole, *parts), metric, topic, kind="waits")
 
 
 def _functions(worlds: Iterable[WorldJson]) -> dict[str, float]:

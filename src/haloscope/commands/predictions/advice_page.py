@@ -121,7 +121,7 @@ def _findings(result: Advice) -> list[Finding]:
     question = f"Request {advised.candidate}{named}"
     shape = FindingShape.TREND if by_time else FindingShape.VALUE
     unsure = (Caveat.NOT_VALIDATED,) if result.verdict is Sureness.NOT_VALIDATED else ()
-    found = [Finding(question, shape, (claim,), metric, "advice", caveats=unsure)]
+    found = [Finding(question, shape, (claim,), metric, "advice", caveats=unsure, kind="layout")]
     parts = tuple(
         Claim({"name": str(one.candidate)}, estimate=one.time, node_s=one.node_seconds)
         for one in result.front
@@ -129,7 +129,8 @@ def _findings(result: Advice) -> list[Finding]:
     )
     if parts:
         question = "Also Pareto-optimal"
-        found.append(Finding(question, FindingShape.VALUE, parts, Metric("time"), "advice"))
+        shape, metric = FindingShape.VALUE, Metric("time")
+        found.append(Finding(question, shape, parts, metric, "advice", kind="others"))
     return found
 
 

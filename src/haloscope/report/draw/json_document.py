@@ -95,6 +95,7 @@ class FindingJson(_Model):
 
     id: str
     topic: str
+    kind: str
     question: str
     shape: values.FindingShape
     severity: values.Prominence

@@ -86,7 +86,7 @@ def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
         question = "Collectives, smallest and largest size"
     yield made(
         context, [case], question, FindingShape.VALUE, found,
-        topic="collectives", metric=OPERATION, but=("sizes",),
+        topic="collectives", kind="extremes", metric=OPERATION, but=("sizes",),
     )  # fmt: skip
     flat = grouped(swept, lambda name: flat_to(swept[name]))
     yield made(
@@ -99,6 +99,7 @@ def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
             for at, names in sorted(flat.items())
         ],
         topic="collectives",
+        kind="flat",
         metric=Metric("size", "B", "higher"),
         but=("sizes",),
     )
@@ -132,7 +133,7 @@ def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterat
     if every:
         yield made(
             context, [few, many], "Collectives, growth with processes", FindingShape.TREND, every,
-            topic="collectives", metric=OPERATION, but=(*PROCESSES, "sizes"),
+            topic="collectives", kind="growth", metric=OPERATION, but=(*PROCESSES, "sizes"),
         )  # fmt: skip
 
 
@@ -154,6 +155,7 @@ def _leaping(found: Sequence[Leap], case: MeasuredCase, context: Context) -> Fin
             for one in greatest
         ],
         topic="collectives",
+        kind="leaps",
         metric=OPERATION,
         of=len(found),
         caveats=[Caveat.COLD] * (cold and not case.simulated)

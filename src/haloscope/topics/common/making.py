@@ -50,6 +50,7 @@ def made(
     parts: Sequence[Claim],
     *,
     topic: str,
+    kind: str = "",
     metric: Metric = TIME,
     axis: str = "",
     points: Sequence[Setting] = (),
@@ -61,8 +62,8 @@ def made(
 ) -> Finding:
     """Return a finding about cases, with their common settings and caveats.
 
-    but: settings named by its parts. near: cases whose closeness to a cache size matters, if not
-    all.
+    kind: for a function that yields several kinds; otherwise the name of its Topic. but: settings
+    named by its parts. near: cases whose closeness to a cache size matters, if not all.
     """
     own = list(dict.fromkeys(cases))
     found = {*caveats, *caveats_of(own)}
@@ -85,6 +86,7 @@ def made(
         bound=bound,
         caveats=tuple(one for one in Caveat if one in found),
         cases=tuple(case.id for case in own),
+        kind=kind,
     )
 
 
@@ -105,6 +107,7 @@ def warning(
         caveats=(caveat,),
         severity=Prominence.WARNING,
         cases=tuple(case.id for case in cases),
+        kind=caveat.value,
     )
 
 

@@ -84,6 +84,7 @@ def published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
                 FindingShape.COMPARISON,
                 tuple(parts),
                 topic="exchange",
+                kind="published",
                 of=len(found.ratios),
             )
 
@@ -144,6 +145,7 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
             FindingShape.COMPARISON,
             parts,
             topic=topic,
+            kind=next(iter(other)),
             metric=Metric("time of a step"),
             of=len(alike),
             but=(*other, *own.follows),

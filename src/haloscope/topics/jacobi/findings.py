@@ -37,9 +37,10 @@ def model(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     swept = [one.case for each, _, _ in known for one in each.swept]
     mean = Claim({"name": "root mean square"}, share=root_mean_square(off.values()))
     largest = Claim({"name": _named(worst)}, share=off[worst])
-    for question, parts in (
-        (f"Jacobi, error of the {name} model", [mean]),
-        (f"Jacobi, largest error of the {name} model", [largest, *_causes(scaling, name, worst)]),
+    causes = _causes(scaling, name, worst)
+    for kind, question, parts in (
+        ("model_error", f"Jacobi, error of the {name} model", [mean]),
+        ("largest_error", f"Jacobi, largest error of the {name} model", [largest, *causes]),
     ):
         yield made(
             context,
@@ -48,6 +49,7 @@ def model(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             FindingShape.BREAKDOWN,
             parts,
             topic="jacobi",
+            kind=kind,
             metric=RATE,
             of=len(known),
             caveats=[Caveat.IN_SAMPLE] * all(case.simulated for case in swept),
@@ -106,6 +108,7 @@ def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
             FindingShape.BOUND,
             parts,
             topic="jacobi",
+            kind=f"memory_bound.{variant}",
             metric=RATE,
             bound="memory bandwidth (triad)",
             caveats=[Caveat.PARTLY_CACHED] * any(one.share > 1 for one in ends),
@@ -122,5 +125,6 @@ def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
                     Claim({"name": "ghosts and waiting"}, share=1 - min(updating)),
                 ],
                 topic="jacobi",
+                kind=f"sweep.{variant}",
                 but=(*PROCESSES, "variant", "topology"),
             )

@@ -49,6 +49,7 @@ def mappings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
                 FindingShape.BEST,
                 _patterns(by_tasks),
                 topic="mapping",
+                kind="nodes",
                 metric=STEP,
                 axis="tasks",
                 points=list(by_tasks),
@@ -173,7 +174,7 @@ def _published(
         yield made(
             context, timed, "Few or many nodes, compared with the paper",
             FindingShape.PUBLISHED, parts,
-            topic="mapping", metric=STEP, but=_BUT,
+            topic="mapping", kind="published_nodes", metric=STEP, but=_BUT,
         )  # fmt: skip
 
 
@@ -194,6 +195,7 @@ def _ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
         FindingShape.BEST,
         winners([race], lambda case: {"name": mapping_of(case)}),
         topic="mapping",
+        kind="ranks",
         metric=STEP,
         but=("mapping", "mapping_seed", "topology"),
     )
@@ -226,6 +228,7 @@ def _front(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
         FindingShape.VALUE,
         parts,
         topic="mapping",
+        kind="node_hours",
         metric=STEP,
         but=[name for name in _BUT if name != "tasks"],
     )

@@ -52,7 +52,7 @@ def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
         ]
         yield made(
             context, [case for case, *_ in chosen], question, FindingShape.VALUE, parts,
-            topic="pingpong", metric=metric, of=len(ends), but=(*names, "ppn"),
+            topic="pingpong", kind=metric.name, metric=metric, of=len(ends), but=(*names, "ppn"),
         )  # fmt: skip
 
 
@@ -79,9 +79,10 @@ def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     names = [name for name in varying([case.settings for case, _ in points]) if name != "sizes"]
     quick = max(points, key=lambda pair: _messages(pair[1]).value)
     broad = max(points, key=lambda pair: pair[1].rate.value)
-    for question, metric, (case, point) in (
-        ("Message rate, highest", Metric("message rate", "1/s", "higher"), quick),
-        ("Bandwidth of streams of messages, highest", BANDWIDTH, broad),
+    message_rate = Metric("message rate", "1/s", "higher")
+    for kind, question, metric, (case, point) in (
+        ("message_rate", "Message rate, highest", message_rate, quick),
+        ("stream_bandwidth", "Bandwidth of streams of messages, highest", BANDWIDTH, broad),
     ):
         part = Claim(
             {"size": Bytes(point.size_bytes), **_of(case, names)},
@@ -89,7 +90,7 @@ def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
         )
         yield made(
             context, [case], question, FindingShape.VALUE, [part],
-            topic="pingpong", metric=metric, of=len(own), but=(*names, "ppn"),
+            topic="pingpong", kind=kind, metric=metric, of=len(own), but=(*names, "ppn"),
         )  # fmt: skip
 
 

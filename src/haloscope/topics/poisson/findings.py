@@ -143,7 +143,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     if otherwise:
         yield made(
             context, group, "Layouts in the paper, in a different order", FindingShape.PUBLISHED,
-            otherwise, topic="walltime", metric=SOLVE, but=apart, near=[],
+            otherwise, topic="walltime", kind="published_order", metric=SOLVE, but=apart, near=[],
         )  # fmt: skip
 
 
@@ -282,8 +282,8 @@ def _published_best(
     but = ("n", *PROCESSES) if axis == "n" else PROCESSES
     finding = made(
         context, known, f"{question}, published: {'; '.join(sorted(sources))}", FindingShape.BEST,
-        parts, topic="walltime" if axis == "nodes" else "scaling", metric=SOLVE, axis=axis,
-        points=sorted(fields), but=but, near=[],
+        parts, topic="walltime" if axis == "nodes" else "scaling", kind=f"published_{axis}",
+        metric=SOLVE, axis=axis, points=sorted(fields), but=but, near=[],
     )  # fmt: skip
     yield replace(finding, caveats=(), cases=())  # both apply to simulated or measured cases
 
@@ -360,6 +360,7 @@ def _communicating(found: Paces, context: Context) -> Iterator[Finding]:
                 for name in sorted(total, key=lambda name: total[name])
             ],
             topic="iterations",
+            kind="communication",
             metric=ITERATION,
             but=("variant", "s", "reorthogonalise"),
         )

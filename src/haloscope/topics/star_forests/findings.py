@@ -138,6 +138,7 @@ def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
                 FindingShape.VALUE,
                 apart,
                 topic=_TOPIC,
+                kind="published_apart",
                 metric=LATENCY,
                 but=_SWEPT,
             )
