@@ -41,8 +41,6 @@ from haloscope.records.points import (
 from haloscope.records.record import Record
 from haloscope.toolchains.launching.tuning import in_words
 
-_STEP = "a solve, sweep, or operation"
-"""_STEP is what a step is, for readers who do not know the word."""
 _UNITS: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "_flops_per_s": ("rate", flops),
     "_bytes_per_s": ("bandwidth", rate),
@@ -62,9 +60,8 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
     lost = dict.fromkeys(point_key(one) for one in _lost(record) if point_key(one) not in timed)
     if lost:
         step += f" but {listed([point_name(key, unit) for key in lost])}"
-    simulation = record.simulation or {}
     details = (
-        _section("simulation", _simulation(simulation, good=record.outcome == "ok")),
+        _section("simulation", _simulation(record.simulation or {}, good=record.outcome == "ok")),
         _section("parameters", _parameters(record)),
     )
     rest = (
@@ -78,7 +75,7 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
         _badge(record),
         *(details if whole else ()),
         _section("result", _results(record, whole=whole)),
-        _section(f"time of {step} ({_STEP})", _times(record.times_s, record.steps)),
+        _section(f"time of {step} (a solve, sweep, or operation)", _times(record)),
         _phases(record, several),
         _points(record.points, unit) if whole else _by_operation(record.points, unit),
         _parts(record, whole=whole),
@@ -230,16 +227,13 @@ def _lost(record: Record) -> Sequence[Mapping[str, Any]]:
     return (record.program or {}).get("untimed") or ()
 
 
-def _times(times_s: Sequence[float], steps: int | None) -> list[tuple[str, str]]:
-    """Return the time of a step, from repetitions of one or more steps."""
-    if not times_s:
-        return []
-    of = f" of {count(steps, 'step')}" if steps else ""
-    if len(times_s) == 1:
-        return [(f"one repetition{of}", seconds(times_s[0]))]
-    spread = f"{seconds(min(times_s))} to {seconds(max(times_s))}"
-    which = f"median of {len(times_s)} repetitions{of}"
-    return [(which, f"{seconds(median(times_s))} ({spread})")]
+def _times(record: Record) -> list[tuple[str, str]]:
+    times_s = record.times_s
+    of = f" of {count(record.steps, 'step')}" if record.steps else ""
+    if len(times_s) < 2:
+        return [(f"one repetition{of}", seconds(time_s)) for time_s in times_s]
+    spread = f" ({seconds(min(times_s))} to {seconds(max(times_s))})"
+    return [(f"median of {len(times_s)} repetitions{of}", seconds(median(times_s)) + spread)]
 
 
 def _meant(times_s: Sequence[float], several: bool) -> str:
@@ -395,12 +389,8 @@ def named(key: str, value: float | str | None) -> tuple[str, str]:
     return _title(key), f"{value:g}" if isinstance(value, float) else f"{value:,}"
 
 
-_TITLES = {"iterations_passed_over": "iterations extrapolated"}
-
-
 def _title(key: str) -> str:
-    if key in _TITLES:
-        return _TITLES[key]
+    key = key.replace("passed_over", "extrapolated")
     ending = _ending(key)
     name = f"_{key}".removesuffix(ending)[1:].replace("_", " ")
     return name or _UNITS[ending][0]
