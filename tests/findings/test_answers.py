@@ -101,6 +101,23 @@ def test_a_trend_is_shortened_only_without_opposite_ratios(last: float, shown: i
     assert len(answering(Finding("Asked", FindingShape.TREND, tuple(parts))).parts) == shown
 
 
+def test_a_trend_in_several_settings_has_its_largest_and_smallest_ratio() -> None:
+    def trend(name: str, ratio: float) -> Finding:
+        over = Ratio.of(Estimate(ratio, None, None, 0, "none"))
+        part = Claim({"cores": 2}, {"cores": 1}, ratio=over, verdict=Verdict.FASTER)
+        common = {"kernel": "spmv", "matrix": name}
+        return Finding("Asked", FindingShape.TREND, (part,), common=common, id=name)
+
+    every = [trend("2d5", 1.5), trend("3d7", 0.5), trend("3d27", 1.0)]
+    found = answering(every[0], every)
+
+    assert found.common == {"kernel": "spmv"}
+    assert [part.subject for part in found.parts] == [
+        {"matrix": "2d5", "cores": 2},
+        {"matrix": "3d7", "cores": 2},
+    ]
+
+
 def test_the_parts_at_the_most_points_of_an_axis_are_the_answer() -> None:
     sizes = {"a": (1,), "b": (2, 8), "c": (4,), "d": (16, 32, 64), "e": (128, 256)}
     parts = [Claim({"name": name}, at=at) for name, at in sizes.items()]

@@ -10,6 +10,7 @@ from statistics import median
 from haloscope.findings.finding import Claim, Finding, FindingShape, Ratio, Verdict
 from haloscope.findings.words import MANY
 from haloscope.quantities import listed
+from haloscope.study.settings import Settings
 
 _APART = {Verdict.FASTER, Verdict.SLOWER}
 _NONE_SHOWN = {Verdict.NO_DIFFERENCE, Verdict.EQUAL}
@@ -21,7 +22,8 @@ def answering(finding: Finding, among: Sequence[Finding] = ()) -> Finding:
     among: all findings. Comparisons: every subject that they compare with the reference in the same
     settings, the most common verdict first, with the extent of differences only.
     Fastest: the winner at the most points, then the others without their ratios.
-    Trends: all parts if they are few, or if some ratios are above 1 and others below. Settings that
+    Trends: all parts if they are few, or if some ratios are above 1 and others below; of one trend
+    in several settings, the largest and the smallest ratio. Settings that
     were not measured answer only if none was. Of parts along an axis, those at the most points are
     kept, and the others are counted. Other shapes without verdicts are kept.
     """
@@ -33,6 +35,8 @@ def answering(finding: Finding, among: Sequence[Finding] = ()) -> Finding:
             return replace(finding, parts=_merged([_compared(one.parts) for one in alike]))
         case FindingShape.BEST:
             return replace(finding, parts=_fastest(finding.parts))
+        case FindingShape.TREND if len(finding.parts) == 1:
+            return _extremes(finding, among)
         case FindingShape.TREND if len(finding.parts) > MANY and not _opposite(finding.parts):
             return replace(finding, parts=(_leading(finding.parts),))
         case FindingShape.BREAKDOWN if finding.axis:
@@ -114,6 +118,32 @@ def _fastest(parts: Sequence[Claim]) -> tuple[Claim, ...]:
     lead = _leading(parts)
     others = (replace(part, ratio=None, estimate=None) for part in parts if part is not lead)
     return (lead, *others)
+
+
+def _extremes(finding: Finding, among: Sequence[Finding]) -> Finding:
+    """Return the largest and the smallest ratio of a trend over all settings that have it."""
+    asked = (finding.question, finding.shape, finding.topic, finding.common.get("kernel"))
+    alike = [
+        one
+        for one in among
+        if (one.question, one.shape, one.topic, one.common.get("kernel")) == asked
+        and len(one.parts) == 1
+    ]
+    rated = [(part.ratio.estimate.value, one) for one in alike if (part := one.parts[0]).ratio]
+    if len(rated) < 2 or len(rated) < len(alike):
+        return finding
+    ends = [choose(rated, key=lambda pair: pair[0])[1] for choose in (max, min)]
+    shared = dict(ends[0].common.items() & ends[1].common.items())
+    parts = [
+        replace(part, subject={**_without(one.common, shared), **part.subject})
+        for one in ends
+        for part in one.parts
+    ]
+    return replace(finding, common=shared, parts=tuple(parts))
+
+
+def _without(settings: Settings, shared: Settings) -> Settings:
+    return {name: value for name, value in settings.items() if name not in shared}
 
 
 def _opposite(parts: Sequence[Claim]) -> bool:
