@@ -14,14 +14,13 @@ from turns import write_page
 
 from haloscope.analysis.validation.bands import (
     COVERAGE,
-    TIMES,
     Bands,
     Basis,
-    ErrorKind,
     Subject,
     known,
 )
 from haloscope.analysis.validation.bands import quantile as quantile_of
+from haloscope.analysis.validation.cell_groups import TIMES, ErrorKind
 from haloscope.papers.validated import validated_cells
 from haloscope.quantities import within
 

@@ -95,6 +95,19 @@ def test_the_band_contains_the_law_and_needs_six_launches() -> None:
     assert few.band(P) is None
 
 
+def test_the_band_contains_95_percent_of_the_laws_of_resampled_launches() -> None:
+    law = fit(P, noisy(0.5 + 4.0 / np.array(P, dtype=float)))
+    columns = np.column_stack([np.ones(len(P)), *(term.at(P) for term in law.terms)])
+    drawn = columns @ law.draws.T
+
+    low, high = law.band(P) or pytest.fail("no band")
+
+    inside = np.mean((low[:, None] <= drawn) & (drawn <= high[:, None]), axis=1)
+    assert inside == pytest.approx(0.95, abs=0.005)
+    wide = law.band(P, 0.99) or pytest.fail("no band")
+    assert np.all(wide[1] - wide[0] > high - low)
+
+
 def test_every_term_is_tried_once_and_has_a_name() -> None:
     assert len(TERMS) == len(set(TERMS)) == 17 * 3 - 1
     assert Term(Fraction(1, 2), 1).text() == "p^(1/2) log2(p)"

@@ -13,7 +13,7 @@ from haloscope.papers.tables import exact_times
 from haloscope.papers.validated import FILE, text_of, validated, validated_cells
 from haloscope.paths import share
 
-OURS = {"sf_dmda": "sf_grid", "bigfft": "fft_pencil"}
+OURS = {"sf_dmda": "sf_grid", "bigfft": "fft_pencil", "matrix_sum": "sum3d"}
 """Kernels that stand for the programs of papers."""
 
 

@@ -7,11 +7,13 @@ import pytest
 from kernel_programs import halobench
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.validation.predictions import STEP
 from haloscope.analysis.validation.published import Library
 from haloscope.errors import UserError
 from haloscope.layout import Layout
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
+from haloscope.predict.naive import with_guesses
 from haloscope.predict.paper_validation import _unpredicted, simulated_place, tables_of
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.run.places.places import place
@@ -65,7 +67,7 @@ def test_jobs_that_use_all_cores_of_their_nodes_are_identified() -> None:
 def test_calibration_cells_are_those_named_in_the_cluster_file() -> None:
     """Of Jacobi one rank, one whole socket, and all cores and hardware threads of a node."""
     fitted = {
-        (table.id, one.cell.keys["ranks"]): one.cell.sets
+        (table.id, one.cell.keys.get("ranks")): one.cell.sets
         for table in tables_of("orfeo-mpi-report", [])
         for one in unpredicted(table)
     }
@@ -73,6 +75,7 @@ def test_calibration_cells_are_those_named_in_the_cluster_file() -> None:
         **{(table, 1): ("node.kernels#1.core_flops_per_s",) for table in ("IV", "V")},
         **{(table, 12): ("node.kernels#1.crowded_flops_per_s",) for table in ("VI", "VII")},
         **{("XI", ranks): ("node.smt_gain",) for ranks in (24, 48)},
+        ("eq1", 48): ("network.link_latency_s",),
     }
     assert {(table, ranks) for table, ranks in fitted if table == "X"} == {
         ("X", ranks) for ranks in (12, 24, 32, 40, 48)
@@ -235,3 +238,38 @@ def test_the_ready_study_covers_the_cells_that_validate_predicts() -> None:
 def test_published_times_are_whole_seconds() -> None:
     steps = {one.cell.step for one in unpredicted(tables_of("hpcf-2018-10", ["4.1"])[0])}
     assert steps == {1.0}
+
+
+def test_a_published_sum_is_the_case_of_its_topology_and_split() -> None:
+    table = tables_of("orfeo-mpi-report", ["I"])[0]
+    row = next(row for row in table.rows if (row["px"], row["split"]) == (8, "topology"))
+
+    (one,) = [one for one in unpredicted(table) if one.cell.row == row]
+
+    assert one.kernel == "sum3d" and (one.layout.nodes, one.layout.ppn) == (1, 24)
+    expected = {"size": "2400x100x100", "topology": "8x3x1", "distribution": "topology"}
+    assert expected.items() <= one.given.items()
+    assert one.cell.published == pytest.approx((0.62446 + 0.630308) / 2)
+    assert one.of({"times_s": [0.25]}) == 0.25
+
+
+@pytest.mark.parametrize(("ranks", "nodes", "latency_s"), [(12, 1, 0.34e-6), (48, 2, 1.16e-6)])
+def test_a_published_ring_latency_is_half_the_time_per_process(
+    ranks: int, nodes: int, latency_s: float
+) -> None:
+    (table,) = tables_of("orfeo-mpi-report", ["eq1"])
+    row = next(row for row in table.rows if row["ranks_to"] == ranks)
+
+    (one,) = [one for one in unpredicted(table) if one.cell.row == row]
+
+    assert table.facts["cluster_file"] == "orfeo-thin" and one.cell.published == latency_s
+    assert (one.kernel, one.layout.nodes, one.layout.ranks) == ("ring", nodes, ranks)
+    assert one.of({"times_s": [2e-6 * ranks]}) == pytest.approx(1e-6)
+
+
+def test_steps_have_no_guess() -> None:
+    table = tables_of("orfeo-mpi-report", ["I"])[0]
+    cells = [one.cell for one in unpredicted(table)]
+
+    assert {cell.kind for cell in cells} == {STEP}
+    assert with_guesses(table, cells) == cells

@@ -166,4 +166,4 @@ def _verdict(gain: float, band: ErrorBand | None, beyond: str) -> Sureness:
         return Sureness.YES
     if gain <= band.factor:
         return Sureness.POSSIBLE
-    return Sureness.YES if band.own and not beyond else Sureness.NOT_VALIDATED
+    return Sureness.YES if band.compared and not beyond else Sureness.NOT_VALIDATED

@@ -37,7 +37,8 @@ class MeasuredCase:
     """One combination of settings and its launches.
 
     launches: the good ones, in the order of their numbers. excluded: all others. planned: number of
-    requested launches, if the plan contains it.
+    requested launches, if the plan contains it. reported: error of simulated times by published
+    values in the same report, if these contradict the known error.
     """
 
     id: str
@@ -46,6 +47,7 @@ class MeasuredCase:
     launches: tuple[Record, ...]
     excluded: tuple[Record, ...]
     planned: int | None = None
+    reported: ErrorBand | None = None
 
     @cached_property
     def layout(self) -> Layout:
@@ -162,7 +164,9 @@ class MeasuredCase:
     @cached_property
     def band(self) -> ErrorBand | None:
         """Error band of simulated times; None if measured."""
-        return bands.known().time(self.subject) if self.subject else None
+        if self.subject is None:
+            return None
+        return self.reported or bands.known().time(self.subject)
 
     @cached_property
     def oversubscribed(self) -> bool:

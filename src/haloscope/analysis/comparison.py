@@ -181,7 +181,8 @@ def contrasts(
 def band_of(first: MeasuredCase, second: MeasuredCase) -> float | None:
     """Return the error of the ratio of two times as a factor, if one or both were simulated."""
     if first.subject and second.subject:
-        return bands.known().ratio(first.subject, second.subject).factor
+        known = bands.known().ratio(first.subject, second.subject).factor
+        return max(known, *(one.reported.factor for one in (first, second) if one.reported), 1.0)
     only = first.band or second.band
     return only.factor if only else None
 

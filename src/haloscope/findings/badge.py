@@ -31,9 +31,16 @@ def badge(trust: Trust) -> str:
             for one in trust.own[:_GRADES]
         ]
         sentences.append(f"Validated there: {listed([*each, *_more(trust.own)])}")
-    if trust.others:
+    if off := trust.contradicted:
+        each = [
+            f"times of {one.name} (error {within(one.band.factor)}, "
+            f"{one.band.cells} published values)"
+            for one in off[:_GRADES]
+        ]
+        sentences.append(f"Contradicted by published values: {listed([*each, *_more(off)])}")
+    if others := [one for one in trust.others if not one.contradicted]:
         alike = grouped(
-            trust.others,
+            others,
             lambda one: f"likely within {within(one.band.factor)}{'' if trust.own else _from(one)}",
         )
         each = [f"times of {_names(these)}, {error}" for error, these in [*alike.items()][:_GRADES]]
@@ -49,6 +56,10 @@ def badge(trust: Trust) -> str:
 
 def brief_badge(trust: Trust) -> str:
     """Return the badge in a line: "Simulated on tara; validated, within ± 9.2 %."."""
+    if trust.contradicted:
+        widest = within(max(one.band.factor for one in trust.contradicted))
+        where = listed(trust.clusters)
+        return f"Simulated on {where}; contradicted by published values: error {widest}."
     widest = within(max(one.band.factor for one in trust.grades))
     how = {
         "yes": f"validated, within {widest}",
@@ -94,6 +105,6 @@ def _span(least: int, most: int) -> str:
 
 def _from(one: Grade) -> str:
     if one.band.basis is Basis.WIDEST:
-        return f" (the largest known error, that of {one.band.of})"
+        return f" (no published times of this kernel; the largest error of others, {one.band.of})"
     way = ", another variant" if one.band.basis is Basis.VARIANT else ""
     return f" (the error of {one.band.of}{way})"

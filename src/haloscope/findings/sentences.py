@@ -31,6 +31,7 @@ from haloscope.findings.words import (
     value_of,
     words,
 )
+from haloscope.findings.words import pace as words_of_pace
 from haloscope.quantities import (
     PLAIN,
     SCALES,
@@ -304,6 +305,9 @@ def _published(finding: Finding) -> str:
 
 def _beside(finding: Finding, part: Claim) -> str:
     own = words({**part.subject, **point_of(finding, part)})
+    if part.ratio and not part.published:
+        at = place_of(finding, part)
+        return f"{words_of_pace(part.ratio.least, part.ratio.most)} as published{at and f' {at}'}"
     theirs = listed(
         [
             f"{one.text}{bracketed(', '.join(filter(None, (_source(one.source), one.variant))))}"

@@ -223,9 +223,10 @@ def joined(clauses: Sequence[str]) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """Capitalise the first word, unless it is the name of a program, such as poisson_cg."""
-    first = sentence.partition(" ")[0]
-    return sentence[:1].upper() + sentence[1:] if first.isalpha() else sentence
+    """Capitalise the first word, unless it is a name, such as poisson_cg, or a symbol: "n = 8"."""
+    first, _, rest = sentence.partition(" ")
+    named = not first.isalpha() or rest.startswith("=") or (len(first) == 1 and first != "a")
+    return sentence if named else sentence[:1].upper() + sentence[1:]
 
 
 def is_plural(settings: Settings) -> bool:

@@ -31,6 +31,8 @@ from haloscope.stats import FEWEST_FOR_INTERVAL
 
 FEWEST = 5
 """Extra-P's rule: several laws pass through fewer points."""
+CONFIDENCE = 0.95
+"""CONFIDENCE is the confidence of the band around a law."""
 FEWEST_FOR_TWO = 7
 """Two points more than the parameters of a law with two terms."""
 BETTER = 0.5
@@ -98,7 +100,7 @@ class ScalingLaw:
         found: Array = _columns(self.terms, p) @ np.array([self.constant_s, *self.coefficients_s])
         return found
 
-    def band(self, p: npt.ArrayLike, confidence: float = 0.95) -> tuple[Array, Array] | None:
+    def band(self, p: npt.ArrayLike, confidence: float = CONFIDENCE) -> tuple[Array, Array] | None:
         """Return the confidence band at p, from resampled launches; None without enough
         launches.
         """

@@ -12,7 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from haloscope.analysis.validation.predictions import JACOBI, RELATIVE, WALL_TIME, PredictedCell
+from haloscope.analysis.validation.predictions import (
+    JACOBI,
+    RELATIVE,
+    STEP,
+    WALL_TIME,
+    PredictedCell,
+)
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable, Scalar
 
@@ -40,6 +46,8 @@ def with_guesses(table: PaperTable, cells: Sequence[PredictedCell]) -> list[Pred
     if kind == JACOBI:
         alone = _one_rank(table)
         return [replace(one, naive=alone and alone * float(one.keys["ranks"])) for one in cells]
+    if kind == STEP:
+        return [*cells]
     if kind == RELATIVE:
         return [replace(one, naive=1.0) for one in cells]
     return [_message(table, one) for one in cells]

@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from haloscope.analysis.validation.predictions import COARSEST, JACOBI, WALL_TIME, PredictedCell
+from haloscope.analysis.validation.predictions import (
+    COARSEST,
+    JACOBI,
+    STEP,
+    WALL_TIME,
+    PredictedCell,
+)
 from haloscope.analysis.validation.published import called
 from haloscope.clusters.node import NodeSpread
 from haloscope.clusters.other_jobs import occupied
@@ -33,9 +39,12 @@ from haloscope.run.run_view import RunView
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import SIMGRID
+from haloscope.topics.grids import PRINTED_SPLITS
 
 _MAPPING = "mapping"
 """_MAPPING is the kind of tables of one job on few and on many nodes."""
+_SUMS, _RING = "matrix_sum", "ring"
+"""_SUMS and _RING are the kinds of tables of sums, and of messages around a ring."""
 _EXCHANGE = "nonblocking"
 """_EXCHANGE is the exchange of tables that name none: those of one process, which exchanges
 nothing, and those of the newest program.
@@ -182,6 +191,10 @@ def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[Unpredi
         sets = set_by(there.cluster, table, row)
         if said.get("memory") == "gpu":
             cells = iter([gpu_tables.unpredicted(table, said)])
+        elif table.kind == _SUMS:
+            cells = iter([_sum(table, said)])
+        elif table.kind == _RING:
+            cells = iter([_ring(table, said, there.cluster.node.cores)])
         elif table.kind == JACOBI:
             cells = _sweeps(table.id, said, there)
         elif isinstance(said["time_s"], int | float):
@@ -278,3 +291,36 @@ def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Ite
             *(replace(cell, reading=reading), "jacobi3d", given, layout),
             lambda record: float(record["result"]["mlups"]),
         )
+
+
+def _sum(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
+    """Return a sum. The published value is the middle of an interval of the mean."""
+    low, high = float(said["time_low_s"]), float(said["time_high_s"])
+    grid = "x".join(str(said[axis]) for axis in ("px", "py", "pz"))
+    split = next(ours for ours, printed in PRINTED_SPLITS.items() if printed == said["split"])
+    keys = {"topology": grid, "distribution": split}
+    cell = PredictedCell(table.id, STEP, keys, (low + high) / 2, step=high - low)
+    size = "x".join(str(said[axis]) for axis in ("nx", "ny", "nz"))
+    layout = Layout(nodes=said["nodes"], ppn=said["ranks"] // said["nodes"], bind="close")
+    return Unpredicted(
+        *(cell, "sum3d", {"size": size, **keys, "repetitions": 1}, layout),
+        lambda record: float(record["times_s"][0]),
+    )
+
+
+def _ring(table: PaperTable, said: Mapping[str, Any], cores: int) -> Unpredicted:
+    """Return the time of a message with the most processes of a linear piece.
+
+    The paper prints half the slope over the processes. Simulated cycles have no intercept.
+    """
+    ranks = int(said["ranks_to"])
+    nodes = max(1, ranks // cores)
+    cell = PredictedCell(
+        *(table.id, STEP, {"ranks": ranks}, float(said["latency_s"])),
+        step=table.resolution_s or 0.0,
+    )
+    layout = Layout(nodes=nodes, ppn=ranks // nodes, bind="close")
+    return Unpredicted(
+        *(cell, "ring", {"repetitions": 1}, layout),
+        lambda record: float(record["times_s"][0]) / (2 * ranks),
+    )

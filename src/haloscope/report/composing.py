@@ -30,7 +30,7 @@ from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.making import warning
 from haloscope.topics.common.notebook import left_out
 from haloscope.topics.common.table import Table
-from haloscope.topics.far_off import far_off
+from haloscope.topics.far_off import contradicted, far_off
 
 _Item = TypeVar("_Item", Table, Figure)
 
@@ -40,17 +40,12 @@ def compose(directory: Path) -> Document:
     records.
     """
     dossier = open_folder(directory)
-    context = Context(
-        paper=dossier.paper,
-        shelf=dossier.shelf,
-        machine=dossier.machine,
-        all_cases=dossier.cases,
-        seed=dossier.seed,
-        question=dossier.tables[0].kind if dossier.tables else "",
-        answer=dossier.answer,
-        predictions=kept_errors(directory),
-    )
+    context = _context(dossier, directory)
     made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
+    if cases := contradicted([table for _, own in made for table in own], dossier.cases):
+        dossier = replace(dossier, cases=tuple(cases))
+        context = _context(dossier, directory)
+        made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
     every = _made(kinds.figures(), figures.build, dossier.figures, dossier.cases, context)
     drawn = [(wish, [one for one in own if one.shows_enough]) for wish, own in every]
     if not any(wish.kind == _EVERYTHING.kind for wish, _ in made):
@@ -99,6 +94,19 @@ def compose(directory: Path) -> Document:
     )
     forget()
     return document
+
+
+def _context(dossier: Dossier, directory: Path) -> Context:
+    return Context(
+        paper=dossier.paper,
+        shelf=dossier.shelf,
+        machine=dossier.machine,
+        all_cases=dossier.cases,
+        seed=dossier.seed,
+        question=dossier.tables[0].kind if dossier.tables else "",
+        answer=dossier.answer,
+        predictions=kept_errors(directory),
+    )
 
 
 class SimulatedTimes(TypedDict):

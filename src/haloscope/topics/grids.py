@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import log2
+from types import MappingProxyType
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.comparison import step
@@ -42,7 +43,8 @@ from haloscope.topics.common.table import (
 )
 from haloscope.topics.phases import REST, shares
 
-_SPLITS = {"balanced": "even", "topology": "topology"}
+PRINTED_SPLITS = MappingProxyType({"balanced": "even", "topology": "topology"})
+"""PRINTED_SPLITS are the paper's names of distributions."""
 
 
 def published_sum(case: MeasuredCase, library: Library) -> Reference | None:
@@ -52,7 +54,7 @@ def published_sum(case: MeasuredCase, library: Library) -> Reference | None:
     """
     size = str(case.settings["size"]).split("x")
     shape = str(case.settings["topology"]).split("x")
-    split = _SPLITS.get(str(case.settings["distribution"]))
+    split = PRINTED_SPLITS.get(str(case.settings["distribution"]))
     for table in library.tables(("matrix_sum",)):
         facts = [str(table.facts.get(key)) for key in ("nx", "ny", "nz", "ranks")]
         for row in table.rows if facts == [*size, str(case.ranks)] else ():

@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 from found import SIMULATED
 from noted import shows
-from recorded import Raw, cases, poisson, ring, star_forest
+from recorded import Raw, cases, poisson, record, ring, star_forest
 
 from haloscope.analysis.validation.bands import Basis
 from haloscope.analysis.validation.trust import preferred, trust
-from haloscope.findings.badge import badge
+from haloscope.findings.badge import badge, brief_badge
 from haloscope.quantities import within
 
 
@@ -67,9 +67,26 @@ def test_a_badge_states_the_band_and_its_source() -> None:
     assert alone and f"(the error of {other.band.of}, another variant)" in badge(alone)
 
 
+@pytest.mark.parametrize(("kernel", "cells"), [("sum3d", 35), ("ring", 2)])
+def test_a_badge_names_published_values_that_contradict_the_simulation(
+    kernel: str, cells: int
+) -> None:
+    simulation = {**SIMULATED["simulation"], "cluster": "orfeo-thin"}
+    raw = record(kernel, {}, [1e-3], ranks=24, clock="simulated", simulation=simulation)
+
+    found = trust(cases([raw]))
+
+    assert found and found.validated == "no" and found.contradicted == found.others
+    (one,) = found.contradicted
+    assert one.band.cells == cells and "likely" not in badge(found)
+    error = within(one.band.factor)
+    assert f"{kernel} (error {error}, {cells} published values)" in badge(found)
+    assert shows(brief_badge(found), "contradicted", error)
+
+
 def test_a_badge_states_an_error_shared_by_several_kernels_once() -> None:
     kernels = [{**star_forest(name), **SIMULATED} for name in ("sf_scatter", "sf_unpack")]
-    found = trust(cases([ring(2, **SIMULATED), *kernels]))
+    found = trust(cases([record("fe_heat", {}, [1.0], **SIMULATED), *kernels]))
 
     assert found and len(found.others) == 3
     assert len({within(one.band.factor) for one in found.others}) == 1

@@ -14,12 +14,12 @@ from haloscope.analysis.validation import bands
 from haloscope.analysis.validation.bands import (
     Bands,
     Basis,
-    ErrorKind,
     Subject,
     known,
     pairing,
     quantile,
 )
+from haloscope.analysis.validation.cell_groups import FEWEST, TIMES, ErrorKind
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import state
 from haloscope.papers.validated import ValidatedCell
@@ -93,7 +93,7 @@ def test_errors_of_published_ratios_also_apply_to_times() -> None:
 
 
 def test_a_few_unusual_cells_make_no_band_for_other_clusters() -> None:
-    many = [cell(1.2, where="2b", n=n) for n in range(bands.FEWEST)]
+    many = [cell(1.2, where="2b", n=n) for n in range(FEWEST)]
     odd = cell(9.0, where="3c")
 
     assert factor([*many, odd]) == pytest.approx(1.2)
@@ -106,7 +106,8 @@ def test_a_few_unusual_cells_make_no_band_for_other_clusters() -> None:
     [
         ([cell(1.3, variant="fused"), cell(1.5, where="2b")], Basis.VARIANT, 1.3),
         ([cell(1.2, where="2b"), cell(1.5, where="3c")], Basis.NEAREST, 1.5),
-        ([replace(cell(1.4), kernel="ring"), cell(1.2, where="2b")], Basis.NEAREST, 1.4),
+        ([replace(cell(1.4), kernel="ring"), cell(1.2, where="2b")], Basis.NEAREST, 1.2),
+        ([replace(cell(1.01), kernel="ring"), cell(9.0, where="2b")], Basis.NEAREST, 9.0),
         ([replace(cell(1.6, where="2b"), kernel="ring")], Basis.WIDEST, 1.6),
     ],
 )
@@ -117,6 +118,64 @@ def test_without_own_cells_the_widest_nearest_band_is_used(
 
     assert band.basis is basis and not band.own and band.of
     assert band.factor == pytest.approx(expected)
+
+
+def test_ratios_and_several_nodes_have_at_least_the_error_of_their_kernel() -> None:
+    unmodelled = [cell(14.0, nodes=1, n=n) for n in range(FEWEST)]
+    others = [replace(cell(1.1 + 0.01 * n, ppn=n), kernel="spmv") for n in range(FEWEST)]
+    every = Bands([*unmodelled, *others])
+
+    for kind in (ErrorKind.SEVERAL_NODES, ErrorKind.LAYOUTS):
+        found = every.band(SUBJECT, kind)
+        assert found.factor == pytest.approx(14.0) and found.basis is Basis.NEAREST
+
+
+def test_a_kernel_without_published_values_does_not_get_the_error_of_one_on_its_cluster() -> None:
+    exact = [replace(cell(1.01, n=n), kernel="jacobi3d") for n in range(FEWEST)]
+    others = [replace(cell(1.3, where="2b", n=n), kernel="spmv") for n in range(FEWEST)]
+    unmodelled = [replace(cell(14.0, n=n), kernel="sum3d") for n in range(FEWEST)]
+
+    band = Bands([*exact, *others, *unmodelled]).time(SUBJECT)
+
+    assert band.basis is Basis.WIDEST and band.factor == pytest.approx(1.3)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "kernel", "low", "high"),
+    [
+        ("orfeo-thin", "sum3d", 13.0, 14.0),
+        ("stampede2", "sum3d", 13.0, 14.0),
+        ("orfeo-thin", "ring", 1.5, 1.65),
+        ("orfeo-thin", "jacobi3d", 1.0, 1.02),
+        ("orfeo-thin", "fft_pencil", 1.6, 1.7),
+        ("orfeo-thin", "fe_heat", 1.2, 1.5),
+    ],
+)
+def test_no_band_is_narrower_than_the_published_values_of_its_kernel(
+    cluster: str, kernel: str, low: float, high: float
+) -> None:
+    band = known().time(Subject(cluster, state(find(cluster)), kernel, {}))
+
+    assert low <= band.factor <= high
+    assert band.own is (kernel == "jacobi3d")
+    assert band.compared is (cluster == "orfeo-thin" and kernel in ("sum3d", "ring", "jacobi3d"))
+
+
+@pytest.mark.parametrize(("off", "contradicts"), [([0.0] * 19 + [2.0], False),
+                                                  ([0.0] * 18 + [2.0] * 2, True)])  # fmt: skip
+def test_more_than_5_percent_beyond_the_band_contradict_it(
+    off: list[float], contradicts: bool
+) -> None:
+    band = Bands([cell(1.1)]).time(SUBJECT)
+
+    found = bands.reported(off, band)
+
+    assert (found is not None) is contradicts
+    if found:
+        assert log(found.factor) == pytest.approx(2.0) and found.cells == 20 and not found.own
+    assert bands.reported([2.0], band) is None, "one value does not contradict a validated band"
+    assert bands.reported([2.0], replace(band, basis=Basis.NEAREST)) is not None
+    assert bands.reported([0.3] * 20, band) is None, "beyond the band, but within FAR"
 
 
 def test_a_changed_file_of_the_same_name_has_no_own_cells() -> None:
@@ -136,8 +195,8 @@ def test_calibration_cells_do_not_validate_times() -> None:
 
 
 def test_one_node_has_a_separate_band_if_it_has_enough_cells() -> None:
-    several = [cell(1.5, n=n) for n in range(bands.FEWEST)]
-    single = [cell(1.1, nodes=1, n=n) for n in range(bands.FEWEST)]
+    several = [cell(1.5, n=n) for n in range(FEWEST)]
+    single = [cell(1.1, nodes=1, n=n) for n in range(FEWEST)]
     on_one = replace(SUBJECT, settings={**CELL.settings, "nodes": 1})
 
     assert factor([*several, *single], on_one) == pytest.approx(1.1)
@@ -260,7 +319,7 @@ def test_stored_predictions_match_the_current_cluster_files() -> None:
 
 
 def test_bands_contain_90_to_97_percent_of_published_times_of_other_tables() -> None:
-    held = [one for one in left_out() if one.kind in bands.TIMES]
+    held = [one for one in left_out() if one.kind in TIMES]
     inside, every = (sum(getattr(one, name) for one in held) for name in ("inside", "values"))
 
     assert every > 700

@@ -5,57 +5,48 @@ time_band(case): of a simulated time. ratio_band(first, second): of the ratio of
 
 A band is a factor: for a simulated time t, COVERAGE of the published times are between t / factor
 and t x factor. It is determined from cells of the same cluster file, kernel, and variant; without
-any, from the nearest ones. docs/decisions.md gives the reasons, docs/bench/bands.md the data.
+any, from the kernel's cells elsewhere; for a kernel without cells, from all of them.
+docs/decisions.md gives the reasons, docs/bench/bands.md the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache, cached_property
-from itertools import combinations
+from functools import cache
 from math import ceil, exp, hypot, log
 
+from haloscope.analysis.validation.cell_groups import (
+    FEWEST,
+    MESH,
+    TIMES,
+    CellGroup,
+    ErrorKind,
+    apart,
+    time_kind,
+)
 from haloscope.grouped import grouped
-from haloscope.layout import LAYOUT, PROCESSES, Layout
-from haloscope.papers.file import Scalar
+from haloscope.layout import Layout
 from haloscope.papers.validated import ValidatedCell, called, program_of, validated_cells, way_of
-from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES, Settings
+from haloscope.study.settings import Settings
 
 COVERAGE = 0.95
-FEWEST = 10
-"""FEWEST is the number of cells from which a kind of case has a separate band."""
-PROBLEM = ("n", "size", "L", "size_bytes", SIZES, "matrix", "row_length", "bandwidth", "iterations")
-_FOLLOWING = ("ranks", "cores", "grid", "topology", "over", "cubes", "chunks")
+FAR = 1.5
+"""FAR is the factor from which a simulated and a published value disagree."""
 _DEVICE = "memory=device"
-_UNRELATED = ("runner", "clock", "toolchain", "transport", *PROTOCOL, *OUTPUT, *_FOLLOWING)
 
 
 class Basis(StrEnum):
-    """Origin of a band: the same cluster file, kernel, and variant; the nearest ones; all."""
+    """Origin of a band: the published values in the report itself; the same cluster file, kernel,
+    and variant; another variant; the kernel on other clusters; all kernels.
+    """
 
+    REPORT = "report"
     OWN = "validated"
     VARIANT = "other variant"
     NEAREST = "nearest"
     WIDEST = "widest"
-
-
-class ErrorKind(StrEnum):
-    """What an error belongs to: a time on one node or on several; a ratio of two times."""
-
-    ONE_NODE = "time on one node"
-    SEVERAL_NODES = "time on several nodes"
-    LAYOUTS = "ratio between layouts"
-    NODES = "ratio between node counts"
-    WAYS = "ratio between variants"
-
-
-MESH = ("n", "L")
-LAYOUT_AND_MESH = (*PROCESSES, *MESH)
-"""Settings of published cells that a badge names if a case is outside their range."""
-
-TIMES = (ErrorKind.ONE_NODE, ErrorKind.SEVERAL_NODES)
 
 
 @dataclass(frozen=True)
@@ -90,9 +81,14 @@ class ErrorBand:
         return (*found, "bind") if bound else tuple(found)
 
     @property
+    def compared(self) -> bool:
+        """Whether such cases were compared with published values."""
+        return self.basis in (Basis.REPORT, Basis.OWN)
+
+    @property
     def own(self) -> bool:
-        """Whether published cells validate such a case."""
-        return self.basis is Basis.OWN
+        """Whether published values validate such a case: they were compared and are not FAR off."""
+        return self.compared and self.factor < FAR
 
 
 @dataclass(frozen=True)
@@ -122,83 +118,7 @@ class Subject:
     @property
     def kind(self) -> ErrorKind:
         """Kind of the error of its time."""
-        return _time_kind(self.settings)
-
-
-@dataclass(frozen=True)
-class CellGroup:
-    """Cells of one cluster file, kernel, and variant.
-
-    errors: absolute logarithms of predicted over published, by kind.
-    """
-
-    cluster: str
-    platform: str
-    kernel: str
-    program: str
-    cells: tuple[ValidatedCell, ...]
-
-    @property
-    def name(self) -> str:
-        """For example "poisson_cg (textbook) on tara"."""
-        return f"{called(self.kernel, self.program)} on {self.cluster}"
-
-    @cached_property
-    def ways(self) -> frozenset[str]:
-        """Ways in which a device's messages are sent in its cells."""
-        return frozenset(one.way for one in self.cells)
-
-    @cached_property
-    def tables(self) -> tuple[str, ...]:
-        """The published tables that contain the cells."""
-        return tuple(dict.fromkeys(f"{one.paper}, table {one.table}" for one in self.cells))
-
-    @cached_property
-    def errors(self) -> Mapping[ErrorKind, tuple[float, ...]]:
-        """Errors of times, and of ratios over all pairs of cells that differ in nothing else."""
-        found: dict[ErrorKind, list[float]] = {kind: [] for kind in ErrorKind}
-        for one in self.cells:
-            if one.over:
-                found[ErrorKind.NODES].append(abs(_off(one)))
-            elif not one.fitted:
-                found[_time_kind(one.settings)].append(abs(_off(one)))
-        times = [one for one in self.cells if not one.over]
-        for kind in (ErrorKind.LAYOUTS, ErrorKind.NODES, ErrorKind.WAYS):
-            found[kind] += [abs(_off(a) - _off(b)) for a, b in _pairs(times, kind)]
-        return {kind: tuple(sorted(own)) for kind, own in found.items()}
-
-    def of(self, kind: ErrorKind) -> tuple[float, ...]:
-        """Return the errors of a kind; those of both kinds of times if one has too few.
-
-        Cells on one node do not validate several nodes, which have a network.
-        """
-        kinds = self._counted(kind)
-        return tuple(sorted(error for each in kinds for error in self.errors[each]))
-
-    def values(self, kind: ErrorKind, name: str) -> list[Scalar]:
-        """Return a setting of the cells whose errors `of` returns; for times."""
-        if kind not in TIMES:
-            return []
-        return [
-            one.settings[name]
-            for one in self.cells
-            if not one.over and not one.fitted and _time_kind(one.settings) in self._counted(kind)
-            if name in one.settings
-        ]
-
-    def spans(self, kind: ErrorKind) -> dict[str, tuple[int, int]]:
-        """Return minimum and maximum of LAYOUT_AND_MESH in these cells."""
-        numbers = {
-            name: [value for value in self.values(kind, name) if isinstance(value, int)]
-            for name in LAYOUT_AND_MESH
-        }
-        return {name: (min(own), max(own)) for name, own in numbers.items() if own}
-
-    def _counted(self, kind: ErrorKind) -> tuple[ErrorKind, ...]:
-        own = self.errors[kind]
-        if kind not in TIMES or len(own) >= FEWEST or (kind is TIMES[1] and not own):
-            return (kind,)
-        return TIMES
+        return time_kind(self.settings)
 
 
 class Bands:
@@ -211,8 +131,11 @@ class Bands:
         self._found: dict[tuple[str, ...], ErrorBand] = {}
 
     def band(self, subject: Subject, kind: ErrorKind) -> ErrorBand:
-        """Return the band of the same cluster file, kernel, and variant; else the nearest or the
-        widest.
+        """Return the band of the same cluster file, kernel, and variant; else of the kernel; else
+        the widest.
+
+        Another kernel on the same cluster validates nothing: a kernel's time may depend on numbers
+        of the cluster file that the other's does not. The widest of all bands is assumed then.
         """
         of = (subject.kernel, subject.program, subject.way)
         key = (subject.cluster, subject.platform, *of, kind)
@@ -226,23 +149,28 @@ class Bands:
                 _same(g, subject) and g.program == subject.program and subject.way in g.ways
             ),
             Basis.VARIANT: lambda g: _same(g, subject) and _in_one_memory(g, subject),
-            Basis.NEAREST: lambda g: (
-                (g.kernel == subject.kernel or _there(g, subject)) and _in_one_memory(g, subject)
-            ),
+            Basis.NEAREST: lambda g: g.kernel == subject.kernel and _in_one_memory(g, subject),
             Basis.WIDEST: lambda _: True,
         }
         for basis, fits in tiers.items():
             found = [(g, g.of(kind)) for g in self.groups if fits(g)]
-            # the error of a ratio is at least that of a time
-            if basis is not Basis.OWN and kind in TIMES:
+            # the error of a ratio is hardly smaller than that of a time
+            if basis is Basis.NEAREST:
+                found = [(g, errors or g.of_any()) for g, errors in found]
+            elif basis is not Basis.OWN and kind in TIMES:
                 found = [(g, errors or g.of(ErrorKind.NODES)) for g, errors in found]
             known = [(quantile(errors), g, errors) for g, errors in found if errors]
-            # not determined by a few unusual cells of other programs
+            # not determined by a few unusual cells if there are others
             if basis in (Basis.NEAREST, Basis.WIDEST):
                 known = [one for one in known if len(one[2]) >= FEWEST] or known
+            if basis is Basis.WIDEST:  # a kernel that is not modelled says nothing about others
+                known = [one for one in known if one[0] < log(FAR)] or known
             if known:
                 most, group, errors = max(known, key=lambda one: one[0])
-                of = group.name if group.of(kind) else f"published ratios of {group.name}"
+                of = group.name
+                if not group.of(kind):
+                    other = "ratios" if group.of(ErrorKind.NODES) else "times"
+                    of = f"published {other} of {group.name}"
                 return ErrorBand(
                     exp(most),
                     len(errors),
@@ -310,19 +238,21 @@ def pairing(first: Subject, second: Subject) -> ErrorKind | None:
     """
     if (first.platform, first.kernel) != (second.platform, second.kernel):
         return None
-    return _apart(first.settings, second.settings)
+    return apart(first.settings, second.settings)
 
 
-def _apart(first: Settings, second: Settings) -> ErrorKind | None:
-    names = {*first, *second} - {*_UNRELATED}
-    differ = {name for name in names if first.get(name) != second.get(name)}
-    if not differ:
-        return ErrorKind.WAYS
-    if differ <= {*LAYOUT}:
-        return ErrorKind.NODES if "nodes" in differ else ErrorKind.LAYOUTS
-    if differ & {*PROBLEM} or "nodes" in differ:
+def reported(errors: Sequence[float], band: ErrorBand) -> ErrorBand | None:
+    """Return the band of a report whose own published values contradict a band; otherwise None.
+
+    errors: absolute logarithms of simulated over published values, from the nearest value with the
+    same print. They contradict a band if fewer than COVERAGE of them are within it or within FAR.
+    A single one does not contradict published values that were compared before.
+    """
+    limit = log(max(FAR, band.factor))
+    far = sum(error > limit for error in errors)
+    if far <= (1 - COVERAGE) * len(errors) or far <= band.compared:
         return None
-    return ErrorKind.WAYS
+    return ErrorBand(exp(quantile(errors)), len(errors), Basis.REPORT)
 
 
 def quantile(errors: Sequence[float]) -> float:
@@ -349,37 +279,10 @@ def _there(group: CellGroup, subject: Subject) -> bool:
     return group.platform == subject.platform
 
 
-def _off(cell: ValidatedCell) -> float:
-    return log(cell.predicted / cell.published)
-
-
 def _regime(settings: Settings) -> tuple[bool, bool]:
     """Return whether a case uses several nodes, and several threads per process."""
     layout = Layout.recorded(settings)
     return layout.nodes > 1, layout.threads > 1
-
-
-def _time_kind(settings: Settings) -> ErrorKind:
-    several = Layout.recorded(settings).nodes > 1
-    return ErrorKind.SEVERAL_NODES if several else ErrorKind.ONE_NODE
-
-
-def _pairs(
-    cells: Sequence[ValidatedCell], kind: ErrorKind
-) -> Iterator[tuple[ValidatedCell, ValidatedCell]]:
-    """Yield the pairs that differ as this kind requires, except two cells that set numbers."""
-    free = {ErrorKind.LAYOUTS: {*LAYOUT} - {"nodes"}, ErrorKind.NODES: {*LAYOUT}}
-
-    def shared(one: ValidatedCell) -> tuple[tuple[str, object], ...]:
-        kept = [*LAYOUT, *PROBLEM] if kind is ErrorKind.WAYS else {*one.settings} - free[kind]
-        names = sorted({*kept} & {*one.settings} - {*_UNRELATED})
-        return tuple((name, one.settings[name]) for name in names)
-
-    for own in grouped(cells, shared).values():
-        for a, b in combinations(own, 2):
-            predicted = not (a.fitted and b.fitted) and a.settings != b.settings
-            if predicted and _apart(a.settings, b.settings) is kind:
-                yield a, b
 
 
 @cache

@@ -16,8 +16,9 @@ from haloscope.study.settings import Settings
 COARSEST = 0.1
 """A value has an error if half of its last printed digit is at most this share of it."""
 WALL_TIME, JACOBI, LATENCY, RELATIVE = "wall time", "jacobi", "latency", "relative time"
-"""What can be predicted: times of solves, MLUP/s of sweeps, one-way latencies, and
-relative times.
+STEP = "step time"
+"""What can be predicted: times of solves, MLUP/s of sweeps, one-way latencies, relative times, and
+times of steps that have no guess.
 """
 
 
@@ -33,7 +34,8 @@ METHODS: Mapping[str, str] = {
 class PredictedCell:
     """A cell of a published table and its prediction, in seconds, MLUP/s (Jacobi), or as a ratio.
 
-    table, kind: number and kind of the table: WALL_TIME, JACOBI, LATENCY, or RELATIVE. keys:
+    table, kind: number and kind of the table: WALL_TIME, JACOBI, LATENCY, RELATIVE, or STEP.
+    keys:
     settings that identify the cell in its table; for a relative one also the number of nodes that
     it is relative to. sets: numbers of the cluster file that the cell determined. reading:
     interpretation of the paper, if there are several. telling: whether its digits suffice for an

@@ -28,6 +28,11 @@ class Grade:
     beyond: tuple[str, ...] = ()
     fitted: bool = False
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether the cases were compared with published times and are far off."""
+        return self.band.compared and not self.band.own
+
 
 @dataclass(frozen=True)
 class Trust:
@@ -48,6 +53,11 @@ class Trust:
     def others(self) -> tuple[Grade, ...]:
         """Grades that no published time validates."""
         return tuple(one for one in self.grades if not one.band.own)
+
+    @property
+    def contradicted(self) -> tuple[Grade, ...]:
+        """Grades of `others` that were compared with published times and are far off."""
+        return tuple(one for one in self.grades if one.contradicted)
 
     @property
     def validated(self) -> str:
@@ -75,7 +85,7 @@ def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
         found = [case.band for case in own if case.band]
         widest = max(found, key=lambda band: (not band.own, band.factor))
         beyond = {each for case in own if case.band for each in case.band.beyond(case.settings)}
-        fitted = not widest.own and _fitted(f"{name} on {cluster}")
+        fitted = not widest.compared and _fitted(f"{name} on {cluster}")
         grades.append(
             Grade(cluster, name, len(own), widest, _copied(own[0]), tuple(sorted(beyond)), fitted)
         )

@@ -93,9 +93,10 @@ def sureness(result: Advice) -> str:
         return f"The best is {better} than the default; {shown}."
     cells = f"{percent(COVERAGE)} of published ratios"
     known = f"{cells} of this kernel and cluster, {_by_paper(band.tables)}"
-    if not band.own:
+    if not band.compared:
         what = "variant" if band.basis is Basis.VARIANT else "kernel and cluster"
-        known = f"{cells} of {band.of}; not validated for this {what}"
+        others = percent(COVERAGE) if band.of.startswith("published") else cells
+        known = f"{others} of {band.of}; not validated for this {what}"
     elif result.beyond:
         known += f", none of which has {result.beyond}; not validated for this case"
     error = f"a factor of {number(band.factor)}: {known}"

@@ -159,7 +159,7 @@ class BandJson(_Model):
     cells: int = Field(
         description="Number of published values, or pairs of them, that the band is from."
     )
-    basis: Literal["validated", "other variant", "nearest", "widest"]
+    basis: Literal["report", "validated", "other variant", "nearest", "widest"]
     of: str = Field(
         description=(
             "Kernel, variant, and cluster of the published values; empty if the same as the case's."
@@ -176,6 +176,9 @@ class GradeJson(_Model):
     band: BandJson
     beyond: list[Literal["nodes", "ppn", "n", "L", "bind"]] = Field(
         description="Properties in which some case is outside the range of the published values."
+    )
+    contradicted: bool = Field(
+        description="Whether the cases were compared with published times and are far off."
     )
 
 

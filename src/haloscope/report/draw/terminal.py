@@ -91,7 +91,10 @@ def _answer(document: Document) -> str:
 def _brief(document: Document, warning: Finding) -> str:
     """Return a warning, without details if it would take more than two lines."""
     full = f"! {document.said(warning)}"
-    return full if len(full) < 2 * COLUMNS else f"! {document.said(replace(warning, parts=()))}"
+    if len(full) < 2 * COLUMNS:
+        return full
+    kept = () if warning.shape is FindingShape.WARNING else warning.parts[:1]
+    return f"! {document.said(replace(warning, parts=kept))}"
 
 
 def _marks(text: str) -> set[str]:

@@ -5,9 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.validation.predictions import JACOBI, LATENCY, RELATIVE, PredictedCell
+from haloscope.analysis.validation.predictions import (
+    JACOBI,
+    LATENCY,
+    RELATIVE,
+    STEP,
+    PredictedCell,
+)
 from haloscope.grouped import grouped
-from haloscope.quantities import MISSING, count, number
+from haloscope.quantities import MISSING, count, number, seconds
 from haloscope.report.predictions.prediction_errors import (
     NOT_SIMULATED,
     beside_guesses,
@@ -28,6 +34,8 @@ def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) 
             tables = list(_latencies(cells))
         case kind if kind == RELATIVE:
             tables = list(_ratios(cells))
+        case kind if kind == STEP:
+            tables = [_steps(cells)]
         case _:
             tables = list(_times(cells))
     table = cells[0].table
@@ -119,6 +127,25 @@ def _ratios(cells: Sequence[PredictedCell]) -> Iterator[Table]:
             notes=_failures(own),
             stub=1,
         )
+
+
+def _steps(cells: Sequence[PredictedCell]) -> Table:
+    """Return a row for each cell, with its settings and its time."""
+    return Table(
+        id=f"predicted-{cells[0].table}",
+        kind="predicted",
+        title="time",
+        columns=(*(Column(key, key, align="left") for key in cells[0].keys), Column("s", "time")),
+        rows=tuple(
+            (
+                *(label(str(value), value) for value in cell.keys.values()),
+                _beside(cell, seconds(cell.published), seconds(cell.predicted or 0.0), ".3f"),
+            )
+            for cell in cells
+        ),
+        notes=_failures(cells),
+        stub=len(cells[0].keys),
+    )
 
 
 def _across(what: str, keys: Sequence[str], values: Sequence[object]) -> Column:

@@ -62,7 +62,7 @@ def beside_guesses(cells: Sequence[PredictedCell], of: str) -> list[Table]:
         _SKILL,
         lambda own: _skill(own) if Skill.of(own, "naive").guess.number else (),
     )
-    kinds = dict.fromkeys(cell.kind for cell in cells)
+    kinds = dict.fromkeys(cell.kind for cell in cells if cell.naive is not None)
     notes = (*(f"naive: {METHODS[kind]}." for kind in kinds), SKILL)
     return [replace(table, notes=notes)] if table.rows else []
 

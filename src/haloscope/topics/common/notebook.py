@@ -115,7 +115,13 @@ class Notebook:
         named = f" ({published.variant})" if published.variant else ""
         text = f"{signed(published.text)}{named}"
         unlike = bool(published.variant)
-        return replace(cell, published=text, published_value=published.value, unlike=unlike)
+        return replace(
+            cell,
+            published=text,
+            published_value=published.value,
+            published_ends=(published.low, published.high),
+            unlike=unlike,
+        )
 
     def derived(self, cell: Cell, case: MeasuredCase) -> Cell:
         """Return a cell without spread that was computed from a case's launches, with its marks."""

@@ -21,7 +21,8 @@ class Cell:
     value: exact value, in the unit of its column; None without one. text: displayed value, with its
     unit if the column has none. low, high: ends of the interval or range, in the unit of value.
     spread: the same as displayed; the table's notes explain its kind. published: displayed
-    published counterpart; published_value: the same as a number. unlike: whether the published
+    published counterpart; published_value: the same as a number; published_ends: range implied by
+    its printed digits. unlike: whether the published
     value is for another solver or memory. ratio: ours over the published one, as displayed. marks:
     signs explained in the table's notes, such as "†". tone: "warning" if something is missing or
     wrong, "good" or "bad" for verdicts. case: id of its case; several ids are separated by blanks.
@@ -34,6 +35,7 @@ class Cell:
     spread: str = ""
     published: str = ""
     published_value: float | None = None
+    published_ends: tuple[float, float] | None = None
     unlike: bool = False
     ratio: str = ""
     marks: str = ""

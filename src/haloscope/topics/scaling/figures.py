@@ -10,7 +10,7 @@ import numpy as np
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.grouped import grouped
-from haloscope.models.scaling_law import ScalingLaw
+from haloscope.models.scaling_law import CONFIDENCE, ScalingLaw
 from haloscope.quantities import count, number, percent
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.figure import (
@@ -162,7 +162,8 @@ def _law_figure(found: Sequence[tuple[Law, ScalingLaw]], context: Context) -> Fi
     )
 
 
-_BANDED = " Dashed: 95 % band of the law over resampled launches, with its terms fixed."
+_BAND = f"{percent(CONFIDENCE)} band"
+_BANDED = f" Dashed: {_BAND} of the law over resampled launches, with its terms fixed."
 
 
 def _points(one: Law) -> Curve:
@@ -206,7 +207,7 @@ def _drawn(law: ScalingLaw) -> Iterator[Curve]:
     yield Curve("law", _marks(p, law.predict(p)), model=True, style=1)
     if (band := law.band(p)) is not None:
         for end in band:
-            yield Curve("95 % band", _marks(p, end), bound=True, style=1)
+            yield Curve(_BAND, _marks(p, end), bound=True, style=1)
 
 
 def _marks(

@@ -11,7 +11,7 @@ from haloscope.analysis.comparison import NO_DIFFERENCE, Contrast, contrasts, st
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import sweep
-from haloscope.analysis.validation.bands import PROBLEM
+from haloscope.analysis.validation.cell_groups import PROBLEM
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.grouped import grouped
 from haloscope.layout import CORES, LAYOUT
