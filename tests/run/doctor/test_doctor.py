@@ -497,7 +497,7 @@ def test_the_library_is_queried_for_gpu_memory_support(
     assert (found.level, found.what) == (level, f"X MPI 1.0 (CUDA: {said}, HIP: unknown)")
     assert (found.remedy is None) == (level == "ok")
     broken = a_toolchain(tmp_path, "exit 1", wrapper)
-    assert libraries.check_gpu_awareness(broken).what == "X MPI 1.0 (unknown)"
+    assert libraries.check_gpu_awareness(broken).what == "unknown for X MPI 1.0"
 
 
 def test_without_mpi_no_check_crashes() -> None:

@@ -212,7 +212,9 @@ def _share(text: str) -> float:
     except ValueError:
         share = nan
     if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a share from 0 to 1, such as 3% or 0.03")
+        what = f"{text} is out of range; expected a fraction from 0 to 1 or a percentage up to 100%"
+        what += ", such as 0.03 or 3%"
+        raise argparse.ArgumentTypeError(what)
     return share
 
 

@@ -198,7 +198,8 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
             return CheckResult("GPU-aware MPI", "note", f"unknown; {problem.what}", problem.remedy)
     words = {True: "yes", False: "no", None: "unknown"}
     each = [f"{name.upper()}: {words[answer]}" for name, answer in answers.items()]
-    what = f"{patient.toolchain.version} ({', '.join(each) or 'unknown'})"
+    library = patient.toolchain.version
+    what = f"{library} ({', '.join(each)})" if each else f"unknown for {library}"
     there = {one.device for one in gpus.gpus(patient.root)}
     if any(answers.get(device) is False for device in there):
         remedy = (
@@ -214,7 +215,9 @@ def check_tuning(patient: Patient) -> CheckResult:
     found = tuning.given(os.environ, patient.toolchain)
     if not found:
         return CheckResult("MPI variables", "ok", "none set")
-    remedy = "unset those that are not intended; they affect every run, and records list them"
+    remedy = (
+        "unset any you did not mean to set; they affect every run and are listed in the records"
+    )
     return CheckResult("MPI variables", "note", tuning.in_words({"given": found}), remedy)
 
 

@@ -174,8 +174,8 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
     """
     by_sizes = grouped(gpu_messages(cases), lambda one: one.sizes)
     for (least, most), own in by_sizes.items():
-        speed = "Bandwidth of messages in GPU memory (pingpong), computed from the times for "
-        speed += f"{size_in_words(least)} and {size_in_words(most)} messages"
+        speed = "Ping-pong bandwidth between GPU buffers, computed from the "
+        speed += f"{size_in_words(least)} and {size_in_words(most)} message times"
         fast = sorted(own, key=lambda one: -one.bandwidth.value)
         yield _by_layout(
             context, speed, BANDWIDTH, [(one.case, most, one.bandwidth) for one in fast]
