@@ -394,17 +394,16 @@ def test_the_srun_start_method_is_printed(tmp_path: Path, monkeypatch: pytest.Mo
     assert libraries.check_srun(Patient()).what.endswith(" pmix, pmi2, and cray_shasta")
 
 
-def test_a_slurm_client_without_a_cluster_is_not_a_problem(
+def test_a_slurm_client_without_a_cluster_is_a_note_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "srun").write_text("#!/bin/sh\necho 'srun: fatal: no configuration' >&2\nexit 1\n")
     (tmp_path / "srun").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
-    assert libraries.check_srun(Patient()).level == "ok"
-
-    (tmp_path / "slurm.conf").touch()
-    assert libraries.check_srun(Patient()).level == "note"
+    found = libraries.check_srun(Patient())
+    assert found.level == "note" and found.remedy and "SLURM_CONF" in found.remedy
+    assert found.what.endswith("fatal: no configuration") and "\n" not in found.what
 
 
 def test_wrapper_and_launcher_of_different_libraries_are_reported(tmp_path: Path) -> None:
@@ -497,7 +496,7 @@ def test_the_library_is_queried_for_gpu_memory_support(
     assert (found.level, found.what) == (level, f"X MPI 1.0 (CUDA: {said}, HIP: unknown)")
     assert (found.remedy is None) == (level == "ok")
     broken = a_toolchain(tmp_path, "exit 1", wrapper)
-    assert libraries.check_gpu_awareness(broken).what == "unknown for X MPI 1.0"
+    assert libraries.check_gpu_awareness(broken).what == "X MPI 1.0 (unknown)"
 
 
 def test_without_mpi_no_check_crashes() -> None:

@@ -111,9 +111,9 @@ def check_srun(patient: Patient) -> CheckResult:
     try:
         kinds = srun_kinds.asked(Slurm({"SLURM_CONF": conf} if conf else {}))
     except (NoAnswerError, RefusedError, UserError) as error:
-        # only a client, as on a laptop; the site file may also be elsewhere
-        what = f"Slurm is not responding: {' '.join(str(error).split())}"[:300]
-        return CheckResult("srun", "note" if Path(conf or _SLURM_CONF).exists() else "ok", what)
+        why = str(error).strip().splitlines()[-1].removeprefix("srun: ").removeprefix("error: ")
+        what = f"Slurm is installed but does not respond: {why}"[:150]
+        return CheckResult("srun", "note", what, _NO_SLURM)
     usable = f"can start MPI ranks with {listed(kinds.usable)}"
     if not kinds.usable:
         usable = "cannot start MPI ranks"
@@ -123,7 +123,9 @@ def check_srun(patient: Patient) -> CheckResult:
     return CheckResult("srun", "ok", usable)
 
 
-_SLURM_CONF = "/etc/slurm/slurm.conf"
+_NO_SLURM = (
+    "set SLURM_CONF to the configuration file of the cluster, or ignore this outside a cluster"
+)
 
 
 _LAUNCHED_S = 60.0
@@ -198,8 +200,7 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
             return CheckResult("GPU-aware MPI", "note", f"unknown; {problem.what}", problem.remedy)
     words = {True: "yes", False: "no", None: "unknown"}
     each = [f"{name.upper()}: {words[answer]}" for name, answer in answers.items()]
-    library = patient.toolchain.version
-    what = f"{library} ({', '.join(each)})" if each else f"unknown for {library}"
+    what = f"{patient.toolchain.version} ({', '.join(each) or 'unknown'})"
     there = {one.device for one in gpus.gpus(patient.root)}
     if any(answers.get(device) is False for device in there):
         remedy = (
@@ -215,9 +216,7 @@ def check_tuning(patient: Patient) -> CheckResult:
     found = tuning.given(os.environ, patient.toolchain)
     if not found:
         return CheckResult("MPI variables", "ok", "none set")
-    remedy = (
-        "unset any you did not mean to set; they affect every run and are listed in the records"
-    )
+    remedy = "unset those that are not intended; they affect every run, and records list them"
     return CheckResult("MPI variables", "note", tuning.in_words({"given": found}), remedy)
 
 
