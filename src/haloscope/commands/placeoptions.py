@@ -101,7 +101,7 @@ def misplaced(arguments: argparse.Namespace, facts: PlaceFacts | None) -> Iterat
             what = "not supported for simulated cases; the cluster file determines the GPUs"
             yield Problem("--device", what, "remove --device, and use memory = device in the study")
         if arguments.keep and Path(arguments.keep).exists() and not Path(arguments.keep).is_dir():
-            yield Problem(f"--keep {arguments.keep}", "a file, not a folder", "give a folder")
+            yield Problem(f"--keep {arguments.keep}", "is a file, not a folder", "give a folder")
         return
     remedy = "remove it, or simulate with --on CLUSTER"
     if arguments.keep:

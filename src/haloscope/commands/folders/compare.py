@@ -102,6 +102,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print the table; return 1 if the second is slower or lacks a time, 3 if undecided."""
     first, second = map(open_folder, _folders(arguments.folders, with_last=arguments.with_last))
+    if first.records and first.records == second.records:
+        where = f"{first.path} {second.path}"
+        remedy = "compare folders of two measurements (haloscope run STUDY --out DIR)"
+        raise UserError(Problem(where, "the same records", remedy))
     names = _names(first.path, second.path)
     own = _beside(first.cases, second.cases)
     compared = compare_cases(own, _beside(second.cases, own), first.seed, names)
@@ -212,9 +216,7 @@ def _share(text: str) -> float:
     except ValueError:
         share = nan
     if not 0 <= share < 1:
-        what = f"{text} is out of range; expected a fraction from 0 to 1 or a percentage up to 100%"
-        what += ", such as 0.03 or 3%"
-        raise argparse.ArgumentTypeError(what)
+        raise argparse.ArgumentTypeError(f"{text} is not a share from 0 to 1, such as 3% or 0.03")
     return share
 
 

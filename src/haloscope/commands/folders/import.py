@@ -21,10 +21,10 @@ from haloscope.study.values import COUNT_LIMIT
 _DESCRIPTION = """\
 Import the output of other benchmarks into a result folder, alongside haloscope's own measurements.
 
-Imported records appear in tables and figures, and in the output of `compare` and `export`, like any
-other records. Each is marked as imported and lists the files it came from. The ping-pong,
-bandwidth, and collective tests of OSU and IMB become cases of the pingpong and collectives kernels;
-every other test becomes a separate kernel.
+Imported records are included in tables, figures, compare, and export like all others. Each is
+marked as imported and contains the names of its files. The ping-pong, bandwidth, and collective
+tests of OSU and IMB become cases of the pingpong and collectives kernels; every other test becomes
+a separate kernel.
 
 TOOL is osu (any OSU Micro-Benchmark, with or without -f, -c, and percentiles), imb (IMB-MPI1,
 IMB-NBC, and IMB-RMA), hpcg (HPCG-Benchmark_*.txt), or reframe (run reports in JSON). A file may
@@ -128,7 +128,7 @@ def _read(
         remedy = "give a readable file"
         raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
     if len(content) > _MOST_BYTES:
-        what = f"larger than {_MOST_BYTES // 2**20} MiB"
+        what = f"is larger than {_MOST_BYTES // 2**20} MiB"
         raise UserError(Problem(str(path), what, "give an output file of a benchmark"))
     require_utf8(path, content[:4])
     output = Output(str(path), content.decode("utf-8-sig", errors="replace"))

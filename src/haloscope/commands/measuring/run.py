@@ -271,7 +271,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     for option in (*fixed, "via", "nodes"):
         if given[option] not in (None, False):
             what = "cannot be combined with --resume, which uses the plan of the folder"
-            yield Problem(f"--{option}", what, f"remove --{option}, or use a new folder")
+            yield Problem(f"--{option}", what, f"remove --{option}, or start a new folder")
 
 
 def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:

@@ -44,8 +44,8 @@ The default layout is the baseline. It fills as few nodes as possible, in order,
 task. Different numbers of nodes and threads are compared first, then other rank mappings of the two
 best candidates.
 
-Writes three things to DIR: advice.json, a study that measures the recommended and default layouts
-on a real machine, and the files that launchers need.
+The command writes advice.json to DIR, with a study that measures the advised and the default layout
+on a real machine, and the files that launchers read.
 
 With --profile, rank mappings of any profiled program are compared by the number of bytes on the
 busiest link. The mappings are block, round robin, random, and those that METIS and SharedMap

@@ -46,7 +46,7 @@ def advise(
     found = counted_bytes.read(profile)
     if place not in cluster_file.ready() and not place.endswith(".toml"):
         remedy = "name a cluster file (haloscope cluster list), or give its path"
-        raise UserError(Problem(f"--on {place}", "not a cluster", remedy))
+        raise UserError(Problem(f"--on {place}", "is not a cluster", remedy))
     cluster = cluster_file.find(place)
     number = _nodes(found, cluster, nodes)
     mapped = [*_mapped(found, number, cluster)]

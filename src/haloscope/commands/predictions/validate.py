@@ -60,9 +60,9 @@ file). The errors of these published cells are reported separately from those of
 a paper's speedups determine a time more precisely than its printed digits do, that time is used. No
 error is computed for times with too few digits.
 
-Each error is listed alongside the error of a naive guess. For times, the guess is the published
-single-node time divided by the number of nodes; for rates, the single-rank rate multiplied by the
-number of ranks; for GPU messages, latency + size / bandwidth. Skill is 1 - error / naive error.
+The error of a naive guess is listed beside each error. For times, the guess is the published time
+on one node divided by the number of nodes; for rates, the rate of one rank multiplied by the number
+of ranks; for GPU messages, latency + size / bandwidth. The skill is 1 - error / naive error.
 
 Papers with wall times do not specify how processes were placed on a node. They are assumed to be
 spread over its sockets, or unbound if the cluster file contains the costs (tara, several nodes).
