@@ -105,7 +105,7 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
             f"| {', '.join(f'`{one}`' for one in ids)} | {reason} |" for reason, ids in why.items()
         ]
         lines += [
-            "| undecided statements | reason |",
+            "| statements that are not decided | reason |",
             "|---|---|",
             *reasons,
             "",

@@ -40,7 +40,7 @@ HOW = (
     "Each section states its date. The error of a table cell is its simulated time divided by its "
     "published time, minus 1. A cell is 'only predicted' if no number in a cluster file was "
     "derived from it; otherwise, it 'set a number'. The naive guess of a time is the published "
-    "single-node time divided by the number of nodes. Skill is 1 - error / naive error "
+    "time on one node divided by the number of nodes. The skill is 1 - error / naive error "
     "([trust](../trust.md)): 1 is perfect, and 0 is as good as the naive guess."
 )
 

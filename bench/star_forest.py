@@ -250,9 +250,9 @@ def bench_grid(peer: Path, rounds: int, ranks: int, largest: int) -> list[str]:
         return body
     return [
         *body,
-        f"Excluding halo traffic, each step moves {STEP_BYTES} n² bytes per rank: it reads the "
-        "points and writes the array with its halo, then reads both and writes the points. "
-        "STREAM's copy and add "
+        f"Apart from halos, a step moves {STEP_BYTES} n² bytes per rank: it reads the points and "
+        "writes the array with its halo, then reads both and writes the points. STREAM's copy "
+        "and add "
         "of the same bytes, with the same working set, bound the speedup:",
         "",
         "| n | half of copy and add, us | share of haloscope | share of PETSc |",

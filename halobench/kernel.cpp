@@ -53,9 +53,9 @@ std::vector<Parameter> Kernel::all_parameters() const {
                  "", 0, 1e9});
   if (batched) {
     all.push_back({"steps", integer, "0",
-                   "number of steps per repetition, timed as a block. 0 uses the original "
-                   "benchmark's count if it has one, otherwise enough steps to take 1 ms (a single "
-                   "step with synchronisation=round_time)",
+                   "number of steps per repetition, timed together; 0: the number in the "
+                   "original benchmark, or enough steps to take 1 ms (1 with "
+                   "synchronisation=round_time)",
                    "", 0, 1e9});
   }
   all.push_back(Parameter::one_of(

@@ -38,7 +38,7 @@ def cache_path() -> Path:
     try:
         return platformdirs.user_cache_path("haloscope")
     except RuntimeError as error:
-        what = "not set, and the system has no home folder for this user"
+        what = "is not set, and the system has no home folder for this user"
         remedy = "set HOME, or set HALOSCOPE_CACHE to a writable folder"
         raise UserError(Problem("HOME", what, remedy)) from error
 
@@ -52,7 +52,9 @@ def cache_folder(name: str) -> Path:
     except OSError as error:
         remedy = "set HALOSCOPE_CACHE to a writable folder"
         file = next((one for one in (folder, *folder.parents) if one.is_file()), None)
-        what = "a file, not a folder" if file else f"cannot write to this folder: {error.strerror}"
+        what = (
+            "is a file, not a folder" if file else f"cannot write to this folder: {error.strerror}"
+        )
         raise UserError(Problem(str(file or folder), what, remedy)) from error
     return folder
 
@@ -80,8 +82,8 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 def _not_regular(path: Path) -> UserError:
     if path.is_dir():
-        return UserError(Problem(str(path), "a folder, not a file", "give a file in it"))
-    return UserError(Problem(str(path), "not a regular file", "replace it with a regular file"))
+        return UserError(Problem(str(path), "is a folder, not a file", "give a file in it"))
+    return UserError(Problem(str(path), "is not a regular file", "replace it with a regular file"))
 
 
 _MARKS = (

@@ -178,7 +178,7 @@ def dev_full(place: Ground) -> Iterator[Disk]:
         shell("umount", records)
         records.unlink()
 
-    yield Disk("real", None, ("not a regular file",), remedy)
+    yield Disk("real", None, ("is not a regular file",), remedy)
 
 
 def full_scratch(place: Ground) -> Iterator[Disk]:

@@ -87,7 +87,7 @@ def test_a_user_without_a_home_folder_gets_an_error(monkeypatch: pytest.MonkeyPa
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", unknown)
 
-    with pytest.raises(UserError, match="HOME: not set") as raised:
+    with pytest.raises(UserError, match="HOME: is not set") as raised:
         cache_path()
 
     assert "HALOSCOPE_CACHE" in raised.value.problems[0].remedy

@@ -210,8 +210,8 @@ def test_a_folder_given_for_a_file_or_the_reverse_is_named(
     assert main(["report", str(tmp_path / "file")]) == 2
     file = capsys.readouterr().err
 
-    assert f"{tmp_path}: a folder" in folder
-    assert f"{tmp_path / 'file'}: a file" in file
+    assert f"{tmp_path}: is a folder" in folder
+    assert f"{tmp_path / 'file'}: is a file" in file
 
 
 def test_a_zero_time_of_imb_is_skipped() -> None:
@@ -575,7 +575,7 @@ def test_a_malformed_file_is_refused_with_line_and_expectation(
         (["allreduce.txt", "--ranks", "2", "--nodes", "3"], "--nodes 3"),
         (["latency.txt", "--ranks", "3"], "--ranks is 3"),
         (["lacking.txt"], "lacking.txt"),
-        (["."], "a folder"),
+        (["."], "is a folder"),
     ],
 )
 def test_a_failed_import_leaves_no_folder(

@@ -327,5 +327,5 @@ def test_a_folder_is_refused_as_a_study(inside: str | None, remedy: str, tmp_pat
     with pytest.raises(UserError) as refused:
         read(tmp_path)
     (problem,) = refused.value.problems
-    assert "a folder" in problem.what
+    assert "is a folder" in problem.what
     assert remedy in problem.remedy

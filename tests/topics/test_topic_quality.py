@@ -46,7 +46,7 @@ def test_launches_in_no_table_are_counted_by_outcome(
 ) -> None:
     (one,) = found(quality.incomplete, raws)
 
-    assert {part.subject["name"]: part.count for part in one.parts} == counts
+    assert {part.subject["outcome"]: part.count for part in one.parts} == counts
     assert (one.question, one.caveats) == (question, (Caveat.INCOMPLETE,))
 
 
@@ -160,7 +160,7 @@ def test_launches_after_an_accepted_change_cause_a_warning() -> None:
     (one,) = found(quality.mixed, [poisson(64), poisson(64, launch=1, changed=[change])])
 
     assert one.caveats == (Caveat.CHANGED,) and one.question == "1 of 2 launches"
-    assert [part.subject["name"] for part in one.parts] == [change]
+    assert [part.subject["change"] for part in one.parts] == [change]
 
 
 def times(raw: Raw, factor: float) -> Raw:

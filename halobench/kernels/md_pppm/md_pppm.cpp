@@ -114,9 +114,9 @@ std::vector<Parameter> parameters() {
        "number of copies of the benchmark's box of 32,000 atoms along x, y, and z, such as 2x2x2; "
        "ranks: one copy per rank (weak scaling)"},
       {"rebuild", integer, "9",
-       "number of steps between neighbour-list rebuilds; the lists are first built at step 1. The "
-       "original benchmark builds them 11 times in 100 steps. In simulations, each timing covers "
-       "this many steps",
+       "number of steps from one build of the neighbour lists to the next, starting with the first "
+       "step. The original benchmark builds them 11 times in 100 steps. Simulations time this "
+       "number of steps together",
        "", 1, 1e6},
       Parameter::one_of(
           "alike", "each",

@@ -68,7 +68,7 @@ def open_folder(directory: Path) -> Dossier:
     """Read a result folder. Raise UserError if it is not one, or has no record to report."""
     folder = ResultFolder(directory)
     if not directory.is_dir():
-        what = "a file, not a folder" if directory.exists() else "folder not found"
+        what = "is a file, not a folder" if directory.exists() else "folder not found"
         raise UserError(Problem(str(directory), what, _REMEDY))
     require_enclosed(directory)
     if not folder.records.exists() and folder.plan.exists():

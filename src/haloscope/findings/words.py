@@ -43,9 +43,16 @@ COUNTED = MappingProxyType(
 
 _BARE = (
     *("operation", "phase", "pattern", "program", "case", "name", "level", "grid", "pace"),
-    *("folder", "function", "wait"),
+    *("folder", "function", "wait", "part", "statistic", "quantity", "outcome", "change"),
+    *("library", "fastest_of", "guidelines"),
 )
 """Settings of findings, not of cases, whose values need no name."""
+
+
+_COUNTS = MappingProxyType(
+    {"guidelines": "{guidelines} of {of} guidelines", "fastest_of": "fastest of {fastest_of} cases"}
+)
+"""_COUNTS are settings of findings that count, as texts."""
 
 
 AT = MappingProxyType({"size": "at ", "nodes": "on ", "cores": "on ", "n": "with n = "})
@@ -59,7 +66,7 @@ _SPANS = 3
 def words(settings: Settings) -> str:
     """Describe settings: "n = 1024, nonblocking, 2 processes"."""
     own = [name for name in settings if name in COUNTED or name in _BARE or name == "size"]
-    known = [name for name in settings if name not in own]
+    known = [name for name in settings if name not in (*own, "of")]
     if "nodes" in settings and "ppn" in settings:
         known.append("nodes")
         own.remove("nodes")
@@ -77,6 +84,8 @@ def words(settings: Settings) -> str:
         value = settings[name]
         if name in COUNTED and isinstance(value, int):
             texts.append(count(value, *COUNTED[name]))
+        elif name in _COUNTS:
+            texts.append(_COUNTS[name].format_map(settings))
         elif name == "size" and isinstance(value, int):
             texts.append(size(value))
         elif value not in (None, ""):

@@ -83,7 +83,7 @@ def program_folder(name: str) -> Path:
     """
     folder = cache_folder(name)
     if not may_execute(folder):
-        what = "on a file system mounted noexec, so programs built there cannot run"
+        what = "is on a file system mounted noexec, so programs built there cannot run"
         remedy = "set HALOSCOPE_CACHE to a folder on a file system mounted without noexec"
         raise UserError(Problem(str(folder), what, remedy))
     return folder

@@ -77,7 +77,7 @@ def reason(program: str, error: OSError) -> str | None:
     interpreter.
     """
     if error.errno == errno.ENOEXEC:
-        return "not executable: no #! line, or built for another processor"
+        return "is not executable: no #! line, or built for another processor"
     if error.errno == errno.ENOENT and os.path.exists(program):  # noqa: PTH110
         return "interpreter (#! line) or dynamic loader not found"
     return error.strerror

@@ -267,17 +267,16 @@ def _row_problems(
                 remedy = f"give a value of type {columns[name].type}"
                 yield Problem(where, f"invalid {name} '{cell}'", remedy)
                 continue
-            if isinstance(value, int | float) and (wrong := _impossible(value, columns[name])):
-                yield Problem(where, f"invalid {name} '{cell}'; {wrong[0]}", wrong[1])
+            if isinstance(value, int | float) and (remedy := _impossible(value, columns[name])):
+                yield Problem(where, f"invalid {name} '{cell}'", remedy)
 
 
-def _impossible(value: float, column: PublishedColumn) -> tuple[str, str] | None:
-    """Return what a number in a table must be, with the remedy, or None if it is possible. A fit's
-    cost may be negative, a time not.
+def _impossible(value: float, column: PublishedColumn) -> str | None:
+    """Return the remedy for a number that is impossible in a table, or None. A fit's cost may be
+    negative, a time not.
     """
     if not isfinite(value):
-        return "must be finite", "give a finite number"
+        return "give a finite number"
     if column.unit and value < 0 and not column.signed:
-        remedy = "correct the value, or set signed = true to allow negative values"
-        return "must be 0 or greater", remedy
+        return f"give at least 0 {column.unit}, or set signed = true to allow negative values"
     return None

@@ -67,11 +67,11 @@ def _foreign(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     if stat.S_ISLNK(status.st_mode):
-        return "symbolic link, which is not allowed in a result folder"
+        return "is a symbolic link, which is not allowed in a result folder"
     if path.name in FOLDERS:
-        return None if stat.S_ISDIR(status.st_mode) else "not a folder"
+        return None if stat.S_ISDIR(status.st_mode) else "is not a folder"
     if not stat.S_ISREG(status.st_mode):
-        return "not a regular file"
+        return "is not a regular file"
     return None
 
 
@@ -223,8 +223,7 @@ class ResultFolder:
         try:
             return plan_of(text)
         except ValueError as error:
-            remedy = "use a new folder; to generate a report from this one without its plan, "
-            remedy += "remove plan.json"
+            remedy = "start a new folder; to report this folder without its plan, remove plan.json"
             raise UserError(Problem(str(self.plan), f"damaged ({error})", remedy)) from error
 
     def left(self, launches: Sequence[Launch]) -> tuple[list[Launch], int]:

@@ -103,7 +103,7 @@ def _find(study: str) -> Path:
             remedy = f"give a file in it, such as {path / found[0]}"
         elif (path / "plan.json").is_file():
             remedy = f"it has results; to continue: haloscope run --resume {study}"
-        raise UserError(Problem(study, "a folder, not a study file", remedy))
+        raise UserError(Problem(study, "is a folder, not a study file", remedy))
     if path.suffix or path.name != study:
         remedy = "give the name of a study (haloscope list) or the path of a study file"
         raise UserError(Problem(study, "file not found", remedy))

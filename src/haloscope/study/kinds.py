@@ -199,7 +199,7 @@ FINDINGS = {
     "message_streams": "highest message rate and bandwidth of streams",
     "gpu_messages": "bandwidth of messages between GPUs",
     "forest_overhead": "overhead of a star forest over messages between GPUs",
-    "startup": "sizes at which launch overhead dominates the run time, with data in device memory",
+    "startup": "sizes at which start-up dominates the time from device memory",
     "device_settings": "effect of settings on star forests in device memory",
     "forests_or_messages": "time of star forests relative to plain messages",
     "synchronisation": "cost of a synchronisation between device kernels",

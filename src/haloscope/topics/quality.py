@@ -69,9 +69,9 @@ def incomplete(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Fin
     planned = sum(max(case.planned or 0, len(case.launches) + len(case.excluded)) for case in cases)
     planned -= absent
     if planned > good:
-        parts = [Claim({"name": OUTCOMES[name]}, count=n) for name, n in bad.items()]
+        parts = [Claim({"outcome": OUTCOMES[name]}, count=n) for name, n in bad.items()]
         if rest := planned - good - bad.total():
-            parts.append(Claim({"name": "not run"}, count=rest))
+            parts.append(Claim({"outcome": "not run"}, count=rest))
         own = [case for case in cases if case.excluded or len(case.launches) < (case.planned or 0)]
         yield _counted(Caveat.INCOMPLETE, own, planned - good, planned, "launches", parts)
 
@@ -97,7 +97,7 @@ def mixed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]
     if after := changes(cases):
         own = [case for case in cases if any(record.changed for record in case.launches)]
         launches = sum(bool(record.changed) for case in own for record in case.launches)
-        parts = [Claim({"name": change}) for change in after]
+        parts = [Claim({"change": change}) for change in after]
         every = sum(len(case.launches) for case in cases)
         yield _counted(Caveat.CHANGED, own, launches, every, "launches", parts)
 
@@ -175,7 +175,7 @@ def disturbed(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
     much.
     """
     if busy := busy_processors(context.machine):
-        part = Claim({"name": "load"}, estimate=_number(busy))
+        part = Claim({"quantity": "load"}, estimate=_number(busy))
         yield warning(Caveat.BUSY, cases, [part], metric=Metric("load", ""))
     several = [case for case in cases if len(case.times_s) > 1]
     if own := uneven(several):

@@ -393,7 +393,7 @@ def test_a_folder_is_refused_as_a_matrix(tmp_path: Path, name: str) -> None:
     assert (
         (empty.where, empty.what)
         == (problem.where, problem.what)
-        == (str(folder), "a folder, not a file")
+        == (str(folder), "is a folder, not a file")
     )
     assert "NAME.mtx" in empty.remedy
     assert str(folder / "small.mtx") in problem.remedy
@@ -432,7 +432,7 @@ def test_an_unsupported_compression_is_refused_with_a_remedy(name: str, tool: st
         matrices.prepared({"matrix": name}, "matrix", 1)
     (problem,) = error.value.problems
     assert problem.where == name
-    assert problem.remedy == f"decompress it first: {tool} {name}"
+    assert problem.remedy == f"unpack it: {tool} {name}"
 
 
 @pytest.mark.parametrize("name", ["n", "row_length", "bandwidth"])

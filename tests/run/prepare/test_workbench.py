@@ -259,4 +259,4 @@ def test_a_folder_given_as_a_matrix_is_refused_before_a_query(tmp_path: Path) ->
         Kernels(lambda: iter([])).prepared("spmv", {"matrix": str(tmp_path)}, 1)
 
     (problem,) = caught.value.problems
-    assert problem.where == str(tmp_path) and problem.what.startswith("a folder")
+    assert problem.where == str(tmp_path) and problem.what.startswith("is a folder")

@@ -146,7 +146,7 @@ def guidelines(raws: list[Raw]) -> Finding:
 def holding(one: Finding) -> str:
     """How many guidelines are not shown to be violated."""
     (part,) = (each for each in one.parts if each.verdict is not Verdict.VIOLATED)
-    return str(part.subject["name"])
+    return "{guidelines} of {of} guidelines".format(**part.subject)
 
 
 def test_operations_that_follow_the_guidelines_have_no_violation() -> None:

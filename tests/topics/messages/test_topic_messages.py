@@ -107,8 +107,10 @@ def test_the_fastest_library_is_named_per_size_with_the_second() -> None:
     (one,) = found(messages.libraries, [*of("openmpi", slow), *of("mpich", fast)])
 
     by = {part.at: part for part in one.parts}
-    assert by[8, 64].subject == {"name": "mpich"} and by[8, 64].reference == {"name": "openmpi"}
-    assert by[4096, 32768].subject == {"name": "openmpi"}
+    assert by[8, 64].subject == {"library": "mpich"} and by[8, 64].reference == {
+        "library": "openmpi"
+    }
+    assert by[4096, 32768].subject == {"library": "openmpi"}
     assert ratio(by[4096, 32768]) == pytest.approx(2.0, rel=0.01)
     assert by[512,].verdict is Verdict.NO_DIFFERENCE and one.points == tuple(SIZES)
 
@@ -168,7 +170,7 @@ def test_a_library_with_few_launches_does_not_block_other_comparisons() -> None:
     (table,) = tables.build("libraries", own, Context(all_cases=own))
 
     (part,) = one.parts
-    assert (part.subject, part.reference) == ({"name": "mpich"}, {"name": "openmpi"})
+    assert (part.subject, part.reference) == ({"library": "mpich"}, {"library": "openmpi"})
     assert one.of == 3 and len(one.cases) == 2
     assert noted(table, "too few launches", "): impi.")
 

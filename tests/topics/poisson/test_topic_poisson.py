@@ -555,7 +555,7 @@ def test_the_fastest_of_settings_is_labelled_and_identical_programs_are_one() ->
 
     parts = [serial(raws).parts[0] for raws in (bound, ways, bound[:1])]
 
-    assert [part.subject["name"] for part in parts] == ["fastest of 2 cases", "", ""]
+    assert [part.subject.get("fastest_of") for part in parts] == [2, None, None]
     assert [value(part) for part in parts] == [2.0, 2.5, 3.0]
 
 

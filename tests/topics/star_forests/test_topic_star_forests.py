@@ -31,7 +31,7 @@ def twice(raw: Raw) -> list[Raw]:
 def longest(raws: list[Raw]) -> dict[str, tuple[Any, ...]]:
     """Of the only forest, which part dominates at which sizes."""
     (one,) = found(topic.dominating, raws)
-    return {str(part.subject["name"]): part.at for part in one.parts if part.at}
+    return {str(part.subject["part"]): part.at for part in one.parts if part.at}
 
 
 @pytest.mark.parametrize(("factor", "deviates"), [(1.0, False), (1.5, True)])
@@ -95,10 +95,10 @@ def launched(raw: Raw) -> Raw:
 def test_launch_costs_are_reported_once() -> None:
     (one,) = found(topic.dominating, [launched(raw) for raw in twice(star_forest("sf_grid"))])
 
-    names = [part.subject["name"] for part in one.parts]
+    names = [part.subject["part"] for part in one.parts]
     assert len(names) == len({*names})
     (starting,) = (
-        part for part in one.parts if shows(str(part.subject["name"]), "kernel launches and waits")
+        part for part in one.parts if shows(str(part.subject["part"]), "kernel launches and waits")
     )
     assert starting.at == tuple(
         point["shape"]["remote_bytes"] for point in star_forest("sf_grid")["points"]
@@ -123,7 +123,7 @@ def test_the_share_of_packing_is_reported() -> None:
     ]
     (one,) = found(topic.dominating, twice({**quick, "parts": parts}))
 
-    by = {str(part.subject["name"]).partition(" (")[0]: part for part in one.parts}
+    by = {str(part.subject["part"]).partition(" (")[0]: part for part in one.parts}
     assert by["packing"].at == (8, 64, 512, 4096)
     assert by["packing and unpacking"].share == pytest.approx(0.75, abs=0.01)
 
@@ -222,7 +222,7 @@ def starting(number: int, later_s: float = 0.0) -> dict[str, tuple[Any, ...]]:
         raws.append(raw)
     (one,) = found(topic.starts, raws)
     assert value(one.parts[0]) == pytest.approx(1e-6, rel=0.01)
-    return {str(part.subject["name"]): part.at for part in one.parts}
+    return {str(part.subject["part"]): part.at for part in one.parts}
 
 
 def test_startup_dominates_device_messages_up_to_a_size_in_every_launch() -> None:

@@ -91,7 +91,7 @@ def _why_undecided(paper: str, one: Statement, there: set[str], *, of_times: boo
     if not one.tables:
         return "no table contains the cells of the statement, and they were not simulated"
     if not of_times:
-        return f"'{one.column}' is not simulated"
+        return f"the quantity '{one.column}' is not simulated"
     if lacking := [name for name in one.tables if name not in there]:
         why = load(paper).table(lacking[0]).not_predicted
         return f"{called(lacking[0])}: {why or 'not simulated this time'}"

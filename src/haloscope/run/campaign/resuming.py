@@ -23,7 +23,7 @@ from haloscope.study.case import Case
 from haloscope.study.plan import SavedPlan, no_kernel
 from haloscope.study.program import Program
 
-_ANEW = "use a new folder: haloscope run STUDY --out DIR"
+_ANEW = "start a new folder: haloscope run STUDY --out DIR"
 
 
 def require_plain(plan: SavedPlan, folder: Path, program: Program) -> None:
@@ -236,7 +236,7 @@ def _unfit_allocations(
         what = f"each allocation runs the planned {most} launches per case; --launches {launches}"
         yield (
             f"{what} has no effect on completed allocations",
-            "remove --launches, or use a new folder",
+            "remove --launches, or start a new folder",
         )
     if allocations is None:
         return

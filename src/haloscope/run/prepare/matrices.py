@@ -80,7 +80,7 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     if isinstance(value, str):
         _refuse_others(value)
         if _MADE.search(value) and "n" not in given:  # added by this function
-            what = "the name of a converted file in haloscope's cache, not a matrix"
+            what = "is the name of a converted file in haloscope's cache, not a matrix"
             raise UserError(
                 Problem(value, what, f"give the file that it was converted from ({_NAMES})")
             )
@@ -118,7 +118,7 @@ def _refuse_others(value: str) -> None:
     if path.is_dir():
         found = sorted(one.name for one in path.iterdir() if is_matrix_market(one.name))
         remedy = f"give a file in it, such as {path / found[0]}" if found else f"give {others}"
-        raise UserError(Problem(value, "a folder, not a file", remedy))
+        raise UserError(Problem(value, "is a folder, not a file", remedy))
     if is_matrix_market(value) or _MADE.search(value):
         return
     if path.is_file():
@@ -154,8 +154,8 @@ def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterato
 
 def _packed(path: Path) -> Iterator[Problem]:
     if tool := PACKED.get(path.suffix.lower()):
-        what = f"{path.suffix} files are not supported; only gzip and tar files are"
-        yield Problem(str(path), what, f"decompress it first: {tool} {in_a_shell(path)}")
+        what = f"compressed files of type {path.suffix} are not supported, only gzip and tar"
+        yield Problem(str(path), what, f"unpack it: {tool} {in_a_shell(path)}")
 
 
 def read(path: Path, *, cut: bool = False) -> csr_matrix:

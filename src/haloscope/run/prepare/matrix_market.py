@@ -81,7 +81,7 @@ def _pieces(text: MatrixText, said: Header) -> Iterator[_Piece]:
         entries = _entries(text, lines, lines_before, said, pattern)
         piece = _Piece(text, lines, entries, lines_before, before)
         if before + piece.count > said.entries:
-            what = f"more entries than the header declares ({said.entries})"
+            what = f"is an entry beyond those that the header declares ({said.entries})"
             piece.refuse(said.entries - before, what, WHOLE)
         lines_before = text.line
         if piece.count > 0:  # SciPy's reader divides by 0 for an empty block
@@ -170,7 +170,7 @@ def _from_lines(piece: _Piece, said: Header) -> coo_matrix:
     allowed = {"symmetric": part.row >= part.col, "skew-symmetric": part.row > part.col}
     if said.symmetry in allowed and not allowed[said.symmetry].all():
         above = "on or above" if said.symmetry == "skew-symmetric" else "above"
-        what = f"entry {above} the diagonal of a {said.symmetry} matrix"
+        what = f"is {above} the diagonal of a {said.symmetry} matrix"
         first = int(np.argmin(allowed[said.symmetry]))
         remedy = "give only the lower triangle, or declare the file general"
         piece.refuse(first, what, remedy)

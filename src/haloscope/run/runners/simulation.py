@@ -233,7 +233,7 @@ class SimulatedLaunch:
         Raise UserError if the folder is a link: files are kept only where requested.
         """
         if folder.is_symlink():
-            what = "symbolic link; --keep does not write through links"
+            what = "is a symbolic link; --keep does not write through links"
             remedy = "remove it, or give another folder with --keep"
             raise UserError(Problem(str(folder), what, remedy))
         folder.mkdir(parents=True, exist_ok=True)

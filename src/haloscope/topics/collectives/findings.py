@@ -178,7 +178,7 @@ def pgmpi(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     if rest:
         found_of.append(
             Claim(
-                {"name": f"{rest} of {len(by)} guidelines"},
+                {"guidelines": rest, "of": len(by)},
                 verdict=Verdict.UNDECIDED if too_few else Verdict.HOLDS,
                 needed=needed_of([one for each in found for one in each.at.values()]),
             )

@@ -11,6 +11,7 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
+from haloscope.study.settings import Settings
 from haloscope.topics.common.making import made
 from haloscope.topics.jacobi import (
     JacobiCase,
@@ -35,8 +36,8 @@ def model(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     scaling, name, off = max(known, key=lambda each: max(map(abs, each[2].values())))
     worst = max(off, key=lambda one: abs(off[one]))
     swept = [one.case for each, _, _ in known for one in each.swept]
-    mean = Claim({"name": "root mean square"}, share=root_mean_square(off.values()))
-    largest = Claim({"name": _named(worst)}, share=off[worst])
+    mean = Claim({"statistic": "root mean square"}, share=root_mean_square(off.values()))
+    largest = Claim(_settings(worst), share=off[worst])
     causes = _causes(scaling, name, worst)
     for kind, question, parts in (
         ("model_error", f"Jacobi, error of the {name} model", [mean]),
@@ -63,9 +64,9 @@ def _errors(scaling: JacobiScaling) -> tuple[str, dict[JacobiCase, float]]:
     return name, scaling.errors(name)
 
 
-def _named(one: JacobiCase) -> str:
-    nodes = f" on {one.sweep.nodes} nodes" if one.sweep.nodes > 1 else ""
-    return f"{one.sweep.ranks} processes{nodes} as {'x'.join(map(str, one.sweep.grid))}"
+def _settings(one: JacobiCase) -> Settings:
+    nodes = {"nodes": one.sweep.nodes} if one.sweep.nodes > 1 else {}
+    return {"ranks": one.sweep.ranks, **nodes, "grid": "x".join(map(str, one.sweep.grid))}
 
 
 def _causes(scaling: JacobiScaling, name: str, one: JacobiCase) -> list[Claim]:
@@ -86,7 +87,7 @@ def _causes(scaling: JacobiScaling, name: str, one: JacobiCase) -> list[Claim]:
     alike = {part: share for part, share in off.items() if share * whole > 0}
     least = max(SMALL, max(map(abs, alike.values()), default=0.0) / 2)
     return [
-        Claim({"name": part}, share=alike[part])
+        Claim({"part": part}, share=alike[part])
         for part in sorted(alike, key=lambda part: -abs(alike[part]))
         if abs(alike[part]) >= least
     ]
@@ -121,8 +122,8 @@ def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
                 f"Jacobi ({variant}), time of a sweep by part",
                 FindingShape.BREAKDOWN,
                 [
-                    Claim({"name": "updates of points"}, share=min(updating)),
-                    Claim({"name": "ghosts and waiting"}, share=1 - min(updating)),
+                    Claim({"part": "updates of points"}, share=min(updating)),
+                    Claim({"part": "ghosts and waiting"}, share=1 - min(updating)),
                 ],
                 topic="jacobi",
                 kind=f"sweep.{variant}",

@@ -241,8 +241,8 @@ def _claim(own: Sequence[Choice], verdict: Verdict) -> Claim:
     most = max(own, key=lambda one: max(one.ratio, 1 / one.ratio))
     ratio = Ratio.over([Estimate.alone(one.ratio) for one in own], {"tasks": most.packed.ranks})
     return Claim(
-        {"name": "a larger number of nodes"},
-        {"name": "the fewest nodes"},
+        {"pattern": "a larger number of nodes"},
+        {"pattern": "the fewest nodes"},
         count=len(own),
         ratio=None if verdict is Verdict.NO_DIFFERENCE else ratio,
         verdict=verdict,

@@ -107,7 +107,9 @@ def libraries(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
             raced_of(part),
             f"Fastest {by}, one way",
             FindingShape.BEST,
-            winners(list(by_size.values()), lambda name: {"name": name}, lambda race: int(race.at)),
+            winners(
+                list(by_size.values()), lambda name: {"library": name}, lambda race: int(race.at)
+            ),
             topic="pingpong",
             metric=LATENCY,
             axis="size",

@@ -77,8 +77,10 @@ def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
             "Largest difference from published results",
             FindingShape.PUBLISHED,
             [
-                Claim({"name": "error"}, share=worst["error"], published=tuple(sources.values())),
-                Claim({"name": "iteration counts"}, share=worst["iterations"]),
+                Claim(
+                    {"quantity": "error"}, share=worst["error"], published=tuple(sources.values())
+                ),
+                Claim({"quantity": "iteration counts"}, share=worst["iterations"]),
             ],
             topic="convergence",
             metric=Metric("relative difference", ""),
@@ -113,7 +115,7 @@ def serial(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     }
     subject: Settings = {
         "variant": case.settings.get("variant"),
-        "name": f"fastest of {len(like)} cases" if len(like) > 1 else "",
+        **({"fastest_of": len(like)} if len(like) > 1 else {}),
     }
     other = any(time.variant for time in known)
     yield made(

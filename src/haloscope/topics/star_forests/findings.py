@@ -76,7 +76,7 @@ def messages(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
         yield _by_size(
             "Star forest or plain messages",
             [case],
-            by_points(by_size, {"name": "sf_pingpong"}, {"name": "pingpong"}),
+            by_points(by_size, {"kernel": "sf_pingpong"}, {"kernel": "pingpong"}),
             by_size,
             context,
         )
@@ -125,7 +125,7 @@ def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         yield _by_size(
             f"{question} ({case.kernel} vs {BEYOND[case.kernel]})",
             [case],
-            by_points(by_size, {"name": own}, {"name": less}),
+            by_points(by_size, {"operation": own}, {"operation": less}),
             by_size,
             context,
         )
@@ -174,8 +174,8 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
     """
     by_sizes = grouped(gpu_messages(cases), lambda one: one.sizes)
     for (least, most), own in by_sizes.items():
-        speed = "Ping-pong bandwidth between GPU buffers, computed from the "
-        speed += f"{size_in_words(least)} and {size_in_words(most)} message times"
+        speed = "Bandwidth of messages in GPU memory (pingpong), computed from the times for "
+        speed += f"{size_in_words(least)} and {size_in_words(most)} messages"
         fast = sorted(own, key=lambda one: -one.bandwidth.value)
         yield _by_layout(
             context, speed, BANDWIDTH, [(one.case, most, one.bandwidth) for one in fast]
@@ -270,7 +270,7 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
         return
     names = _varying(one.case for one in found)
     parts = [
-        Claim({**_layout(one.case, names), "name": name}, at=tuple(sizes), estimate=estimate)
+        Claim({**_layout(one.case, names), "part": name}, at=tuple(sizes), estimate=estimate)
         for one in found
         for name, sizes, estimate in (
             ("start-up", one.starting, one.least),
@@ -337,12 +337,12 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
     if model.on_device:
         shares[LAUNCHING] = starting_device_kernels(model)
     parts = [
-        Claim({"name": name}, at=tuple(map(Bytes, sizes)), share=_most(shares.pop(name, None)))
+        Claim({"part": name}, at=tuple(map(Bytes, sizes)), share=_most(shares.pop(name, None)))
         for name, sizes in sorted(at.items(), key=lambda item: item[0] == _OPEN)
     ]
     for name, each in shares.items():
         largest = size_in_words(sent[each.index(max(each))])
-        parts.append(Claim({"name": f"{name} (most at {largest})"}, share=max(each)))
+        parts.append(Claim({"part": f"{name} (most at {largest})"}, share=max(each)))
     return made(
         context, [case], f"Largest part of the time of {case.kernel}, by bytes sent",
         FindingShape.BREAKDOWN, parts,
