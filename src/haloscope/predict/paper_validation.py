@@ -286,7 +286,7 @@ def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Ite
         f"{n}^3 points in total": {"size": f"{n}x{n}x{n}"},
     }
     for reading, size in readings.items():
-        given = {**size, "topology": grid, "repetitions": 1, "warmup": 0}
+        given = {**size, "variant": "plain", "topology": grid, "repetitions": 1, "warmup": 0}
         yield Unpredicted(
             *(replace(cell, reading=reading), "jacobi3d", given, layout),
             lambda record: float(record["result"]["mlups"]),
