@@ -128,6 +128,10 @@ def _problem(path: Path, detail: ErrorDetails, table: type[BaseModel] = Study) -
     if detail["type"] == "cases":
         what = f"the run expands to {detail['msg']} cases, more than the limit of {CASES_LIMIT:,}"
         return Problem(where, what, "give fewer values, or split the run into several studies")
+    if detail["type"] == "extra_forbidden" and len(location) == 3 and location[0] == "runs":
+        inside = "layout" if key in LayoutAxes.model_fields else "params"
+        remedy = f"move it into {inside}, or {nearest(key, [*toml.keys_of(model)])}"
+        return Problem(where, f"unknown key '{key}'", remedy)
     remedy = f"give {description or 'a title and [[runs]] tables'}"
     return toml.translated(where, detail, toml.keys_of(model), remedy, description)
 

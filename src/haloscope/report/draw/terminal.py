@@ -40,7 +40,7 @@ def summary(document: Document) -> RenderableType:
     caveats = document.first_caveats
     marked = [_Part(5, line, "dim") for line in caveats if _marks(line)]
     warnings = [_Part(3, _brief(document, one), "yellow") for one in document.warnings]
-    wanted = [
+    candidates = [
         _Part(0, document.title, "bold"),
         _Part(2, _answer(document)),
         *warnings,
@@ -50,7 +50,7 @@ def summary(document: Document) -> RenderableType:
         *(_Part(4, figure.text) for figure in document.key_figures),
     ]
     shown: list[_Part] = []
-    for part in wanted:
+    for part in candidates:
         explained = [one for one in marked if _marks(one.text) & _marks(part.text)]
         added = [part, *(one for one in explained if one not in shown)]
         kept = [one for one in warnings[:1] if part.slot < _WARNING and one not in shown]
