@@ -255,6 +255,16 @@ def test_the_launches_that_a_report_needs_are_one_number_in_one_line() -> None:
         assert remedy in known.listed([Caveat.TOO_FEW], briefly=True)
 
 
+def test_a_caveat_of_all_findings_is_not_explained_if_a_warning_states_it() -> None:
+    caveats = (Caveat.EMULATED,)
+    one = Finding("A", FindingShape.VALUE, (Claim(),), topic="any", caveats=caveats)
+    warned = Finding("", FindingShape.WARNING, caveats=caveats)
+    other = replace(one, caveats=())
+
+    assert legend([one]).lines and not legend([one, warned]).lines
+    assert len(legend([one, other, warned]).lines) == 1  # with a mark
+
+
 def test_an_unknown_number_of_launches_is_not_named() -> None:
     part = Claim({"name": "a"}, {"name": "b"}, verdict=Verdict.UNDECIDED)
     caveats = (Caveat.FEW_LAUNCHES, Caveat.TOO_FEW)

@@ -201,7 +201,7 @@ def test_planned_launches_that_never_ran_are_reported_missing(tmp_path: Path) ->
 
     missing = report.findings[0]
     assert (missing.question, missing.caveats) == ("3 of 4 launches", (Caveat.INCOMPLETE,))
-    assert [(part.count, part.subject["name"]) for part in missing.parts] == [(3, "not run")]
+    assert [(part.count, part.subject["outcome"]) for part in missing.parts] == [(3, "not run")]
     one, both, nodes = report.left_out
     assert shows(one, "Not run: ", "n = 64: 1 of 2 launches")
     assert shows(both, "Not run: ", "n = 128: both launches")

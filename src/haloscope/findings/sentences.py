@@ -96,7 +96,9 @@ def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
     parts = [part for one in marked for part in one.parts]
     again = "" if imported else _rerun(used, [part.needed for part in parts if part.needed])
     explained = {}
-    for one in used:
+    stated = {one.caveats[0] for one in findings if one.shape is FindingShape.WARNING}
+    stated.discard(Caveat.NEAR_CACHE_SIZE)  # the warning lists cases, not findings
+    for one in (each for each in used if each in marks or each not in stated):
         remedy = EXPLAINED[one].remedy_for(imported=imported)
         explained[one] = replace(EXPLAINED[one], remedy=again if remedy == RERUN else remedy)
     return Legend(MappingProxyType(marks), MappingProxyType(explained), imported)

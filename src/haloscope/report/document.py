@@ -92,7 +92,7 @@ class Document:
         shown -= {Caveat.NEAR_CACHE_SIZE, *self._legend.marks}
         first = (Prominence.ANSWER, Prominence.KEY_FIGURE)
         used = {each for one in self.findings if one.severity in first for each in one.caveats}
-        own = [one for one in Caveat if one in used - shown]
+        own = [one for one in Caveat if one in (used - shown) & self.explained.keys()]
         return list(self._legend.listed(own, briefly=True))
 
     @property
