@@ -215,7 +215,8 @@ def test_help_fits_sixty_columns(
 
 def test_a_wrapped_example_can_be_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    command = "haloscope once poisson_cg n=4096 --on stampede2 --nodes 4 --ranks 192"
+    options = ["--on stampede2", "--nodes 4", "--ranks 192"]
+    command = " ".join(["haloscope once poisson_cg n=4096", *options])
     text = cli.Help("haloscope").filled(f"examples:\n  {command}    simulated\n")
     *lines, last = text.splitlines()
     assert lines[0] == "examples:"

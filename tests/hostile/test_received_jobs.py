@@ -192,7 +192,15 @@ def test_a_site_may_set_only_slurm_variables(place: Path, name: str) -> None:
         site_file.load(described)
 
 
-def test_program_output_is_not_mistaken_for_batch_system_output() -> None:
+@pytest.mark.parametrize(
+    ("output", "never"),
+    [
+        ("srun: error: Unable to create step for job 7: busy\n", True),
+        ("btl_tcp: connect() failed: Connection refused (111)\n", False),
+    ],
+)
+def test_program_output_is_not_mistaken_for_batch_system_output(
+    output: str, *, never: bool
+) -> None:
     """A launch that ran and failed is a failed launch, and is not tried again unseen."""
-    assert slurm.never_began("srun: error: Unable to create step for job 7: busy\n")
-    assert not slurm.never_began("btl_tcp: connect() failed: Connection refused (111)\n")
+    assert slurm.never_began(output) == never

@@ -326,7 +326,7 @@ def test_once_names_the_sizes_missing_from_its_totals(
     show([Record.of(one) for one in raws], console)
 
     printed = capsys.readouterr().out
-    assert shows(printed, " of every size but 2 KiB", "(without 2 KiB)")
+    assert shows(printed, "but 2 KiB", "(without 2 KiB)")
 
 
 ELEMENTS = """[points]

@@ -43,33 +43,37 @@ def test_the_reason_a_job_waits_is_described(reason: str, words: str) -> None:
 
 
 def test_an_scontrol_line_may_have_values_with_spaces() -> None:
-    line = "JobId=7 JobName=a b Comment=haloscope 1 Reason=None Command=(null)\n"
+    given = {
+        "JobId": "7",
+        "JobName": "a b",
+        "Comment": "haloscope 1",
+        "Reason": "None",
+        "Command": "(null)",
+    }
+    line = " ".join(f"{key}={value}" for key, value in given.items())
 
-    assert slurm.settings(line) == [
-        {
-            "JobId": "7",
-            "JobName": "a b",
-            "Comment": "haloscope 1",
-            "Reason": "None",
-            "Command": "(null)",
-        }
-    ]
+    assert slurm.settings(f"{line}\n") == [given]
 
 
 def test_lines_with_other_fields_are_ignored() -> None:
     assert slurm.rows("7|a\n\nwarning: slow\n8|b|c\n9|\n", 2) == [["7", "a"], ["9", ""]]
 
 
-def test_mpi_types_are_the_indented_lines() -> None:
-    said = "MPI plugin types are...\n\tnone\n\tpmix\nspecific pmix plugin versions: pmix_v4\n"
-
-    assert slurm.mpi_kinds(said) == ["none", "pmix"]
-
-
-def test_mpi_types_of_older_slurm_versions_are_parsed() -> None:
-    said = "srun: MPI types are...\nsrun: none\nsrun: pmix\nsrun: pmi2\n"
-
-    assert slurm.mpi_kinds(said) == ["none", "pmix", "pmi2"]
+@pytest.mark.parametrize(
+    ("said", "kinds"),
+    [
+        (
+            "MPI plugin types are...\n\tnone\n\tpmix\nspecific pmix plugin versions: pmix_v4\n",
+            ["none", "pmix"],
+        ),
+        (  # of older versions
+            "srun: MPI types are...\nsrun: none\nsrun: pmix\nsrun: pmi2\n",
+            ["none", "pmix", "pmi2"],
+        ),
+    ],
+)
+def test_mpi_types_are_the_lines_after_the_heading(said: str, kinds: list[str]) -> None:
+    assert slurm.mpi_kinds(said) == kinds
 
 
 def program(folder: Path, text: str, name: str = "squeue") -> None:
@@ -106,12 +110,18 @@ def test_a_refusal_and_a_missing_answer_are_distinguished(own_path: Path) -> Non
         Slurm({}).output("squeue")
 
 
-def test_a_launch_that_never_started_is_distinguished_from_a_failed_one() -> None:
-    assert slurm.never_began("srun: error: Unable to create step for job 4: Try again later")
-    assert slurm.never_began(
-        "srun: error: Unable to confirm allocation for job 4: Connection reset"
-    )
-    assert not slurm.never_began("srun: error: lab1: task 0: Exited with exit code 1")
+@pytest.mark.parametrize(
+    ("output", "never"),
+    [
+        ("srun: error: Unable to create step for job 4: Try again later", True),
+        ("srun: error: Unable to confirm allocation for job 4: Connection reset", True),
+        ("srun: error: lab1: task 0: Exited with exit code 1", False),
+    ],
+)
+def test_a_launch_that_never_started_is_distinguished_from_a_failed_one(
+    output: str, *, never: bool
+) -> None:
+    assert slurm.never_began(output) == never
 
 
 def test_a_command_that_does_not_respond_times_out(

@@ -59,7 +59,5 @@ def test_an_unknown_count_uses_arithmetic_and_explains_how_to_avoid_it() -> None
     assert verifies(ring) and not executes(ring)  # its messages are its answer
     assert "iterations=N" in why_executed(case(100_000))[0]
     assert "iterations" in why_executed(case(100_000))[1]
-    assert why_executed(case(1024, execute=True)) == (
-        "arithmetic",
-        "remove execute to simulate the time only",
-    )
+    what, remedy = why_executed(case(1024, execute=True))
+    assert what == "arithmetic" and " execute " in remedy

@@ -64,7 +64,9 @@ def test_every_problem_is_found_at_once(study_file: Write) -> None:
         size = 1
         """
     )
-    assert sorted(keys_of(path)) == sorted(
+    found = keys_of(path)
+
+    assert sorted(found) == sorted(
         [
             "title",
             "titel",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cluster_files import changed, described, quantity, refused
+from noted import shows
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.checks.contradictions import contradictions
@@ -324,13 +325,12 @@ def test_impossible_socket_counts_are_named(
 
 def test_socket_counts_that_are_one_or_do_not_divide_the_cores_are_named(tmp_path: Path) -> None:
     path, error = refused(tmp_path, with_sockets(), ("sockets = 2", "sockets = 5"))
-    assert (error.problems[0].where, error.problems[0].what) == (
-        f"{path}: node.cores",
-        "48 cores cannot be divided among 5 sockets",
-    )
+    assert error.problems[0].where == f"{path}: node.cores"
+    assert shows(error.problems[0].what, "48 cores", "5 sockets")
     path, error = refused(tmp_path, with_sockets(), ("sockets = 2", "sockets = 1"))
     (problem,) = error.problems
-    assert (problem.where, problem.what) == (f"{path}: node.socket", "a node has only one socket")
+    assert problem.where == f"{path}: node.socket"
+    assert shows(problem.what, "one socket")
 
 
 @pytest.mark.parametrize("key", ["memory", "link"])
@@ -356,18 +356,14 @@ bandwidth_bytes_per_s = { value = 6e9, source = "a test" }
 
 def test_an_unknown_algorithm_error_lists_the_valid_ones(tmp_path: Path) -> None:
     _, error = refused(tmp_path, ('"redbcast"', '"redbcst"'))
-    assert re.search("did you mean 'redbcast'.*lr, mpich, mvapich2", str(error))
+    assert shows(str(error), "'redbcast'", "lr, mpich, mvapich2")
 
 
 def test_contradictory_numbers_are_named(tmp_path: Path) -> None:
     path, error = refused(tmp_path, ("by = 1\n", "by = 5\n"), ("by = 24", "by = 96"))
-    assert [(problem.where, problem.what) for problem in error.problems] == [
-        (
-            f"{path}: node.caches#{number}.shared_by",
-            f"the 24 cores of a socket cannot be divided into groups of {cores}",
-        )
-        for number, cores in ((1, 5), (2, 96))
-    ]
+    for problem, number, cores in zip(error.problems, (1, 2), (5, 96), strict=True):
+        assert problem.where == f"{path}: node.caches#{number}.shared_by"
+        assert shows(problem.what, "24 cores", f" {cores}")
 
 
 def test_an_excessive_store_cost_is_named(tmp_path: Path) -> None:
@@ -530,7 +526,7 @@ def test_impossible_hardware_threads_are_named(tmp_path: Path) -> None:
     path, error = refused(tmp_path, ("threads_per_core = 2", "threads_per_core = 1000000000000"))
     (problem,) = error.problems
     assert problem.where == f"{path}: node.threads_per_core"
-    assert problem.what == "48,000,000,000,000 hardware threads is out of range"
+    assert shows(problem.what, "48,000,000,000,000 hardware threads")
 
 
 def test_messages_of_a_placement_are_defined_once_per_library(tmp_path: Path) -> None:
@@ -544,7 +540,7 @@ def test_messages_of_a_placement_are_defined_once_per_library(tmp_path: Path) ->
         cluster_file.load(path)
     (problem,) = raised.value.problems
     assert problem.where == f"{path}: messages#3.placement"
-    assert problem.what == "'same-node' is given twice for Intel MPI 18.0.0"
+    assert shows(problem.what, "'same-node'", "Intel MPI 18.0.0")
 
 
 _OTHERS = "[others]\noccupancy = { value = 0.9, source = 'x' }\n\n[mpi]\n"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from cluster_files import described, divided, quantity
+from noted import shows
 
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
@@ -272,7 +273,7 @@ def test_the_rate_of_one_variant_does_not_apply_to_others() -> None:
     )
     first = simgrid_files.machine_file(thin, plain).splitlines()[0]
     assert first == "core_flops_per_s 676400000.0 655400000.0"
-    with pytest.raises(ValueError, match="no rate of jacobi3d temporal"):
+    with pytest.raises(ValueError, match="jacobi3d temporal"):
         simgrid_files.machine_file(thin, temporal)
 
 
@@ -425,11 +426,8 @@ def test_a_network_declared_non_blocking_does_not_block(name: str) -> None:
 def test_a_flat_network_is_one_switch_and_a_torus_has_rings() -> None:
     flat = cluster_file.find("tara").network
     assert flat is not None
-    assert [words for _, words in drawing(flat, 42)] == [
-        "1 switch, 42 links down",
-        "",
-        "42 nodes, all under one switch",
-    ]
+    switch, _, nodes = (words for _, words in drawing(flat, 42))
+    assert shows(switch, "1 switch", "42 links") and shows(nodes, "42 nodes", "one switch")
     torus = flat.model_copy(update={"topology": "torus", "dimensions": (4, 4, 2)})
     assert next(drawing(torus, 32))[1] == "torus of 4 x 4 x 2 nodes"
 
@@ -529,7 +527,7 @@ def test_simgrid_is_found_by_its_prefix_or_installation_is_explained(
     assert found.version == "SimGrid 9.9"
     monkeypatch.delenv("SIMGRID_ROOT")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=r"not installed[^$]*apt install simgrid libsimgrid-dev"):
+    with pytest.raises(UserError, match="apt install simgrid libsimgrid-dev"):
         smpi()
 
 

@@ -223,7 +223,7 @@ def test_once_on_a_site_outside_a_job_is_refused_before_a_build(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(preparing, "prepared", lambda *_: pytest.fail("built"))
 
-    with pytest.raises(UserError, match="not part of a batch job"):
+    with pytest.raises(UserError, match="a batch job"):
         haloscope("once", "fake", "--on", "mine")
 
 

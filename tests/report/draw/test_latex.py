@@ -20,7 +20,9 @@ from haloscope.report.section import Section
 from haloscope.topics.common.making import warning
 from haloscope.topics.common.table import Cell, Column, Table, label
 
-NAME = "2 processes, chunks = 8, layout = strided, topology = 2x1, transpose = pipelined"
+NAME = ", ".join(
+    ("2 processes", "chunks = 8", "layout = strided", "topology = 2x1", "transpose = pipelined")
+)
 
 
 def table(columns: int, name: str = "one") -> Table:

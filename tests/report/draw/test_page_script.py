@@ -176,7 +176,9 @@ def test_a_categorical_axis_or_one_with_zero_cannot_be_toggled(page: str, tmp_pa
                 { ...axis, ticks: [[1, "one"], [9, "9"]] }, { ...axis, scale: "symlog" },
                 { ...axis, scale: "log" }].map(switchable);"""
 
-    assert done(page, tmp_path, script) == [True, False, False, False, False, True]
+    found = done(page, tmp_path, script)
+
+    assert found == [True, False, False, False, False, True]
 
 
 def test_a_table_is_sorted_by_exact_values_and_restored(page: str, tmp_path: Path) -> None:
@@ -260,7 +262,9 @@ def test_a_link_to_a_table_expands_its_topic(page: str, tmp_path: Path) -> None:
         window.dispatchEvent(new Event("hashchange"));
         return [before, topic.open];"""
 
-    assert done(page, tmp_path, script) == [False, True]
+    before, after = done(page, tmp_path, script)
+
+    assert (before, after) == (False, True)
 
 
 def test_every_figure_and_table_has_a_link(page: str, tmp_path: Path) -> None:

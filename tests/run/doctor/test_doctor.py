@@ -295,9 +295,7 @@ def test_a_wrapper_without_its_compiler_is_named_as_such(tmp_path: Path, wrapper
 def test_a_library_without_a_launcher_is_not_reported_as_uninstalled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = in_path.Unusable(
-        "CC belongs to Cray MPICH 8, but no mpirun is in PATH", "load its module"
-    )
+    part = in_path.Unusable("no mpirun in PATH", "load its module")
     monkeypatch.setattr(in_path, "unusable", lambda: part)
     toolchain = a_toolchain(tmp_path).toolchain
     assert toolchain is not None
@@ -418,7 +416,8 @@ def test_wrapper_and_launcher_of_different_libraries_are_reported(tmp_path: Path
 
 
 def test_binding_is_tested(tmp_path: Path) -> None:
-    assert libraries.check_binding(a_toolchain(tmp_path, LAUNCHER)).level == "ok"
+    bound = libraries.check_binding(a_toolchain(tmp_path, LAUNCHER))
+    assert bound.level == "ok"
     unbound = LAUNCHER.replace("i=0", "shift 3; i=0", 1)
     if len(machine.physical_cores()) > 1:
         result = libraries.check_binding(a_toolchain(tmp_path, unbound))

@@ -290,7 +290,7 @@ def test_clusters_name_processes_and_variant_and_keep_printed_precision() -> Non
     assert cell(table, "Stampede2 (2018)", "ppn").text == "32"
     assert cell(table, "Stampede2 (2018)", "full_s").text == "1 s"
     assert cell(table, "Stampede2 (2018)", "full_speedup").text == "522–1,569"
-    assert noted(table, "hpcf-2018-10 and use the textbook")
+    assert noted(table, "hpcf-2018-10", " textbook")
     (cores,) = (note for note in table.notes if "Stampede2 (32 of 48)" in note)
     assert cores.startswith("hpcf-2018-10: ")
     assert [row[0].text for row in two.rows[-2:]] == [
