@@ -528,7 +528,7 @@ def test_texts_and_lists_are_equal_or_different(
     first, second = (
         [{**printed(launch), "result": one} for launch in range(6)] for one in (whole, result)
     )
-    folders = [write_folder(tmp_path / "a", first), write_folder(tmp_path / "b", second)]
+    folders = [write_folder(tmp_path / "a", first), write_folder(tmp_path / "b", second[::-1])]
 
     found = compare_cases(cases(first), cases(second))
 
