@@ -136,7 +136,7 @@ def test_a_figure_per_matrix_uses_the_fastest_layout_per_core_count() -> None:
     drawn = figures.build("spmv", cases(raws), Context(machine=MACHINE))
 
     assert [figure.title for figure in drawn] == [
-        "Sparse matrix times vector, 2d5", "Sparse matrix times vector, 3d27",
+        "Sparse matrix times vector (2d5)", "Sparse matrix times vector (3d27)",
     ]  # fmt: skip
     (panel,) = drawn[1].panels
     assert isinstance(panel, Lines)

@@ -59,11 +59,13 @@ class Context:
         return Library([*first, *(one for one in self.shelf if one not in first)])
 
     def title(self, given: str, *parts: str) -> str:
-        """Return the study's own title, or the kind's with the selection by `where`;
-        then `parts`.
+        """Return the study's own title, or the kind's; the selection by `where`, unless the title
+        is the study's own, and `parts` follow in parentheses.
         """
-        words = [self.options.title] if self.options.title else [given, self._chosen(given)]
-        return ", ".join(part for part in [*words, *parts] if part)
+        chosen = "" if self.options.title else self._chosen(given)
+        settings = ", ".join(part for part in (chosen, *parts) if part)
+        title = self.options.title or given
+        return f"{title} ({settings})" if settings else title
 
     def _chosen(self, given: str) -> str:
         """Return the settings that `where` fixes and that differ in other cases."""

@@ -76,8 +76,8 @@ def test_scaling_over_nodes_has_a_figure_per_mesh_and_a_curve_per_ppn() -> None:
 
     small, large = draw("scaling", raws)
 
-    assert small.title == "Speedup and efficiency, n = 64"
-    assert large.title == "Speedup and efficiency, n = 128"
+    assert small.title == "Speedup and efficiency (n = 64)"
+    assert large.title == "Speedup and efficiency (n = 128)"
     ideal, one, two = lines(small).curves
     assert [point.x for point in ideal.marks] == [1, 2, 4]
     assert one.joined and two.joined  # more nodes with as many on each

@@ -97,9 +97,9 @@ def test_cases_with_too_many_phases_are_grouped_by_equal_phases() -> None:
 
     shares = [one for one in tables.build("phases", cases(raws), CONTEXT) if one.id == "phases"]
 
-    assert [table.title.split(", ")[1:] for table in shares] == [
-        ["fft_pencil", "layout = blocked"],
-        ["fft_pencil", "2 processes", "layout = strided"],
+    assert [table.title.split(" (")[1].split(", ") for table in shares] == [
+        ["fft_pencil", "layout = blocked)"],
+        ["fft_pencil", "2 processes", "layout = strided)"],
     ]
     assert [len(table.rows) for table in shares] == [2, 1]
     assert [len(table.columns) for table in shares] == [11, 11]
@@ -110,4 +110,4 @@ def test_few_phases_of_all_cases_share_a_table() -> None:
 
     (shares,) = (one for one in tables.build("phases", cases(raws), CONTEXT) if one.id == "phases")
 
-    assert shares.title == "Time by phase, fft_pencil" and len(shares.rows) == 2
+    assert shares.title == "Time by phase (fft_pencil)" and len(shares.rows) == 2

@@ -228,9 +228,9 @@ def test_irrelevant_settings_are_in_no_title() -> None:
     strong = [sweeps(grid, 540.0, size="400x400x400", L=100) for grid in ((1, 1, 1), (2, 1, 1))]
     raws = [*strong, *study()]
     titles = [figure.title for figure in figures.build("jacobi", cases(raws), context(raws))]
-    assert sorted(title.split(", ", 1)[1] for title in titles) == [
-        "L = 400, size = cubes",
-        "size = 400x400x400",
+    assert sorted(title.split(" (", 1)[1] for title in titles) == [
+        "L = 400, size = cubes)",
+        "size = 400x400x400)",
     ]
 
 

@@ -170,7 +170,7 @@ def test_a_task_count_with_one_node_count_has_no_curve() -> None:
 
 def test_transposes_of_shrinking_sizes_are_one_comparison() -> None:
     (table,) = tables.build("mapping", cases(transposes()), context("elsewhere"))
-    assert table.title.endswith(", fft_pencil")
+    assert table.title.endswith("(fft_pencil)")
     one, *others = found(mappings, [{**raw, "clock": "simulated"} for raw in transposes()])
     assert one.question not in [other.question for other in others]
     assert one.parts[0].subject["pattern"] == "distributed"

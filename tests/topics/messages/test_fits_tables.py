@@ -213,4 +213,4 @@ def test_models_of_two_kernels_are_named_after_them() -> None:
     titles = [table.title for table in build("fits", [pingpong(), overheads(0)])]
 
     assert [title for title in titles if "default" in title] == []
-    assert shows(titles, "Models of ", " time, pingpong")
+    assert shows(titles, "Models of ", " time (pingpong)")

@@ -189,6 +189,6 @@ def test_placements_are_compared_per_library() -> None:
 
     assert [table.title.split(":")[0].split(" against ") for table in made] == [
         *[["Half round trip"]] * 2,
-        ["Half round trip", "same-cache, mpich"],
-        ["Half round trip", "same-cache, openmpi"],
+        ["Half round trip", "same-cache (mpich)"],
+        ["Half round trip", "same-cache (openmpi)"],
     ]

@@ -253,7 +253,7 @@ def test_clusters_adds_this_machine_to_table_5_1() -> None:
 
     (table,) = build("clusters", raws, shelf=papers.list_papers())
 
-    assert table.title == "Clusters through the years, n = 4096"
+    assert table.title == "Clusters through the years (n = 4096)"
     assert table.columns[0].title == "cluster (year)"
     assert [row[0].text for row in table.rows] == [
         "kali (2003)",
@@ -302,7 +302,7 @@ def test_clusters_name_processes_and_variant_and_keep_printed_precision() -> Non
 def test_clusters_of_another_mesh_use_the_published_grids() -> None:
     (table,) = build("clusters", launches(1024, [2.0] * 3), shelf=papers.list_papers())
 
-    assert table.title == "Clusters compared, n = 1024"
+    assert table.title == "Clusters compared (n = 1024)"
     assert table.columns[0].title == "cluster"  # the grids say no years
     assert cell(table, "tara, InfiniBand QDR", "serial_s").value == 18.88
     assert cell(table, "Stampede2, Omni-Path 100 Gbit/s", "serial_s").text == "6.65 s"
@@ -321,7 +321,7 @@ def test_clusters_uses_the_mesh_and_nodes_of_the_published_table() -> None:
 
     (table,) = build("clusters", raws, shelf=shelf)
 
-    assert table.title == "Clusters through the years, n = 512"
+    assert table.title == "Clusters through the years (n = 512)"
     assert [column.group for column in table.columns[2:]] == ["1 node"] * 3 + ["16 nodes"] * 4
     assert cell(table, "this machine, fused", "spread_s").text == "20.0 s"
     assert build("clusters", raws, shelf=[]) == []
@@ -435,7 +435,7 @@ def test_a_title_states_the_filter_if_other_cases_differ() -> None:
 
     (table,) = build("walltime_grid", raws, where={"exchange": ["persistent"], "n": [64]})
 
-    assert table.title.endswith("system dimension 4,096, persistent")
+    assert table.title.endswith("system dimension 4,096 (persistent)")
 
 
 def test_a_worse_launch_changes_the_table() -> None:
@@ -482,8 +482,8 @@ def test_settings_shared_by_all_exchanges_are_in_the_title() -> None:
 
     (table,), (other,) = (build("exchange", own) for own in (raws, several))
 
-    assert table.title == "Exchanges compared, fused, 2 processes"
-    assert other.title == "Exchanges compared, fused"
+    assert table.title == "Exchanges compared (fused, 2 processes)"
+    assert other.title == "Exchanges compared (fused)"
     assert "n = 64, 4 processes" in [row[0].text for row in other.rows]
 
 
@@ -503,7 +503,7 @@ def test_bindings_have_a_separate_table() -> None:
 
     (table,) = build("bind", raws)
 
-    assert table.title == "Bindings compared, n = 64, fused, 2 processes"
+    assert table.title == "Bindings compared (n = 64, fused, 2 processes)"
     assert [[cell.text for cell in row[1:4]] for row in table.rows] == [
         ["close", "1.00 s", "reference"],
         ["spread", "802 ms", "1.25"],

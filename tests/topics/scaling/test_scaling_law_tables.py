@@ -125,7 +125,7 @@ def test_laws_that_differ_only_in_ppn_share_a_figure() -> None:
     (figure,) = draw("scaling_law", raws)
 
     (panel,) = panels(figure)
-    assert figure.title.endswith("n = 256")
+    assert figure.title.endswith("(n = 256)")
     assert [(curve.label, curve.like) for curve in panel.curves] == [
         ("1 per node", ""), ("2 per node", ""),
         ("law of each", "1 per node"), ("law of each", "2 per node"),

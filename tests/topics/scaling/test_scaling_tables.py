@@ -87,7 +87,7 @@ def test_with_one_ppn_scaling_uses_p_including_smaller_one_node_runs() -> None:
     time, speedup, _, cost = build("scaling", raws, TARA)
 
     assert texts(cost) == [["1024", "8.00 node-s", "4.00 node-s", "4.00 node-s"]]
-    assert time.title.endswith(", 2 processes per node")
+    assert time.title.endswith("(2 processes per node)")
     assert [column.title for column in time.columns] == ["n", "p = 1", "p = 2", "p = 4"]
     assert texts(speedup) == [["1024", "1.00", "2.00", "4.00"]]
     assert noted(time, "1 for p = 1")
@@ -103,9 +103,9 @@ def test_threads_of_one_process_have_scaling_too() -> None:
     made = build("scaling", raws)
 
     titles = [table.title for table in made if table.title.startswith("(c)")]
-    assert [title.split(", ") for title in titles] == [
-        ["(c) Efficiency", "2 threads"],
-        ["(c) Efficiency", "threads of one process"],
+    assert [title.split(" (") for title in titles] == [
+        ["(c) Efficiency", "2 threads)"],
+        ["(c) Efficiency", "threads of one process)"],
     ]
     assert texts(made[-1]) == [["64", "1.00", "0.800"]]
     assert [column.title for column in made[0].columns] == ["n", "p = 2", "p = 4"]
@@ -146,6 +146,6 @@ def test_scalings_of_two_kernels_have_separate_tables() -> None:
     made = build("scaling", raws)
 
     assert sorted(table.title for table in made if table.title.startswith("(b)")) == [
-        "(b) Speedup, poisson_cg",
-        "(b) Speedup, spmv",
+        "(b) Speedup (poisson_cg)",
+        "(b) Speedup (spmv)",
     ]

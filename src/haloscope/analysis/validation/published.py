@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.layout import PROCESSES
-from haloscope.quantities import printed_seconds
+from haloscope.quantities import listed, printed_seconds
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable
@@ -176,6 +176,20 @@ def source(table: PaperTable) -> str:
     cluster = table.facts.get("cluster")
     place = f"{table.paper}, {called(table.id)}"
     return f"{cluster} ({place})" if cluster else place
+
+
+def by_place(sources: Iterable[str]) -> list[str]:
+    """Return sources with the tables of one paper together: "Summit (paper, tables 1 and 2)"."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in sources:
+        before, _, table = one.rpartition(", table ")
+        end = ")" if table.endswith(")") else ""
+        place, number = ((before, end), table.removesuffix(end)) if before else ((one, ""), "")
+        found.setdefault(place, []).append(number)
+    return [
+        before if own == [""] else f"{before}, table{'s' if own[1:] else ''} {listed(own)}{end}"
+        for (before, end), own in found.items()
+    ]
 
 
 def called(table: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed, scatter
-from haloscope.analysis.validation.published import Reference
+from haloscope.analysis.validation.published import Reference, by_place
 from haloscope.findings.words import capitalised
 from haloscope.grouped import grouped
 from haloscope.quantities import (
@@ -138,7 +138,7 @@ class Notebook:
     def _published(self) -> str:
         meshes = [[mesh for mesh in own if mesh] for own in self._sources.values()]
         if len(meshes) == 1 or not all(meshes):
-            return listed(list(self._sources))
+            return listed(by_place(self._sources))
         pairs = zip(self._sources, meshes, strict=True)
         return "; ".join(f"of n = {listed(own)} by {source}" for source, own in pairs)
 

@@ -63,7 +63,7 @@ def _stream_figure(
     )
     return Figure(
         kind="stream",
-        title=context.title(f"Memory bandwidth by working set, {operation}", label),
+        title=context.title("Memory bandwidth by working set", operation, label),
         panels=(panel,),
         alt=f"Bandwidth of {operation} by working set per core, from {size(min(sizes))} to "
         f"{size(max(sizes))}. At the largest: {'; '.join(last)}.",

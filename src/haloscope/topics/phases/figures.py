@@ -150,7 +150,7 @@ def _figure(case: MeasuredCase, name: str, context: Context) -> Figure:
         notes.append(f"The first {ranks} of {case.ranks} ranks.")
     return Figure(
         kind="timeline",
-        title=context.title(f"One step by rank, {case.kernel}", name),
+        title=context.title("One step by rank", case.kernel, name),
         panels=panels,
         alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {listed(_longest(panels))}."
         + (f" Cut off {ends}." if (ends := _ends_in_words(panels[-1])) else ""),

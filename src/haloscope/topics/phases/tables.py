@@ -59,14 +59,14 @@ def _name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> Cell:
     return label(name, case=case.id)
 
 
-def _called(what: str, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> str:
-    title = f"{what}, {cases[0].kernel}"
+def _settings(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> tuple[str, ...]:
+    """Return the kernel of cases, and the settings that they share but others do not."""
+    kernel = cases[0].kernel
     if len(cases) == len(among):
-        return title
+        return (kernel,)
     names = varying([case.settings for case in among])
     same = [name for name in names if len({case.settings.get(name) for case in cases}) == 1]
-    shared = describe(cases[0].settings, same)
-    return f"{title}, {shared}" if shared else title
+    return kernel, describe(cases[0].settings, same)
 
 
 def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
@@ -88,7 +88,7 @@ def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -
     )
     return notebook.table(
         "phases",
-        context.title(f"Phases, measured and from the node model, {kernel}"),
+        context.title("Phases, measured and from the node model", kernel),
         (
             Column("case", "case", align="left"),
             Column("phase", "phase", align="left"),
@@ -117,7 +117,7 @@ def _table(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context
     notebook.note("Shares of the total time are means over ranks and medians over launches.")
     return notebook.table(
         "phases",
-        context.title(_called("Time by phase", cases, among)),
+        context.title("Time by phase", *_settings(cases, among)),
         (
             Column("case", "case", align="left"),
             Column("time_s", "step"),
@@ -140,7 +140,7 @@ def _seconds_table(
     return Table(
         id="phases_s",
         kind="phases",
-        title=context.title(_called("Seconds by phase", cases, among)),
+        title=context.title("Seconds by phase", *_settings(cases, among)),
         columns=(
             Column("case", "case", align="left"),
             *(Column(f"{name.replace(' ', '_')}_s", name) for name in names),

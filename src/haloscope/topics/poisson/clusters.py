@@ -111,7 +111,7 @@ def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
         notebook.note(f"{name[0].upper()}{name[1:]}: {context.machine['cpu']}.")
     _note_published(published[n], ours, notebook)
     title = "Clusters through the years" if n == form.n else "Clusters compared"
-    return [notebook.table("clusters", context.title(f"{title}, n = {n}"), form.columns(n), rows)]
+    return [notebook.table("clusters", context.title(title, f"n = {n}"), form.columns(n), rows)]
 
 
 def _note_published(

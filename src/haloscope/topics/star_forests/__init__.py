@@ -55,10 +55,10 @@ def by_n(case: MeasuredCase) -> dict[int, Swept]:
 
 
 APART = {
-    "intra_gpu": "on one GPU",
-    "intra_socket": "on one socket",
-    "inter_socket": "on two sockets",
-    "inter_node": "on two nodes",
+    "intra_gpu": "one GPU",
+    "intra_socket": "one socket",
+    "inter_socket": "two sockets",
+    "inter_node": "two nodes",
 }
 
 
@@ -363,4 +363,4 @@ def where(case: MeasuredCase) -> list[str]:
     of_device = [f"{memory}'s memory", *given[:1]] if given else []
     shared = case.on_real_gpus and placement_of(case) == "intra_gpu"
     asked = str(case.settings.get("placement") or "")
-    return ["on one GPU" if shared else asked, *of_device]
+    return ["one GPU" if shared else asked, *of_device]
