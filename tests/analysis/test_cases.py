@@ -173,7 +173,7 @@ def test_tasks_and_nodes_give_the_processes_per_node() -> None:
     assert describe(even, ["nodes", "ppn", "tasks"]) == "8 nodes, 16 tasks"
     assert describe(even, ["ppn", "tasks"]) == "16 tasks"
     assert describe(even, ["nodes", "ppn"]) == "8 nodes, 2 processes per node"
-    assert shows(describe(uneven, ["nodes", "ppn"]), "5 nodes", "at most 4 ", "per node")
+    assert shows(describe(uneven, ["nodes", "ppn"]), "5 nodes", "most 4 ", "per node")
     assert describe(uneven, ["ppn"]) == "16 processes"
 
 

@@ -72,4 +72,4 @@ def test_two_states_of_a_cluster_file_are_reported() -> None:
         for n, state in ((64, "aaa"), (128, "bbb"))
     ]
 
-    assert shows(mixed(cases(states)) or "", "cluster file: ", ": aaa and bbb.")
+    assert shows(mixed(cases(states)) or "", "cluster file: ", " aaa", " bbb")

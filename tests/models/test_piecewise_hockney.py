@@ -192,7 +192,7 @@ def test_a_constant_piece_has_no_bandwidth() -> None:
     times_s = np.where(SIZES <= 64, 1e-6 - 1e-9 * SIZES, 3e-6 + SIZES / 1e10)
     fit = piecewise_hockney.fit(sweep(list(SIZES), list(times_s)), intervals=NONE)
     assert fit.pieces[0].bandwidth_bytes_per_s.value == np.inf
-    assert shows(fit.warnings[0], "does not grow", "bandwidth is undefined")
+    assert shows(fit.warnings[0], "bandwidth is undefined")
     assert np.all(np.isfinite(fit.predict(SIZES)))
 
 

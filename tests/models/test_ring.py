@@ -90,7 +90,7 @@ def test_a_level_with_one_point_is_omitted_and_reported() -> None:
     times_s = 1e-6 + 1e-6 * RANKS[:13]
     fit = ring.fit(sweep(list(RANKS[:13]), list(times_s), joint=False), THIN, NONE)
     assert [piece.level.name for piece in fit.pieces] == ["intra_socket"]
-    assert len(fit.warnings) == 1 and shows(fit.warnings, "inter_socket: ", "one number of ranks")
+    assert len(fit.warnings) == 1 and shows(fit.warnings, "inter_socket: ", "one number ")
     assert np.isnan(fit.predict(13.0))
     assert fit.residuals.x.size == 12
 

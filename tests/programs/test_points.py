@@ -582,7 +582,7 @@ def test_a_size_missing_in_one_folder_is_named_and_no_agreement(
     found = compare_cases(cases(raws[0]), cases(raws[1]), names=(names[0], names[1]))
     lacking = [one for one in found.contrasts if one.verdict == "not measured"]
     assert [one.first.what for one in lacking] == ["1 KiB", "2 KiB"]
-    assert shows(found.notes, "Only in all: osu", " 1 KiB and 2 KiB.")
+    assert shows(found.notes, " all: osu", " 1 KiB and 2 KiB.")
     assert column(found.tables[0], "lacking")[0].value == 2
     assert column(found.tables[0], "open")[0].value == 10
     rows = [*csv.DictReader(table.read_text(encoding="utf-8").splitlines())]

@@ -33,7 +33,7 @@ def test_the_stopping_reason_of_each_case_is_counted() -> None:
     (line,) = (line for line in method([], [], asked) if "were launched until" in line)
 
     assert " ± 5.0 %" in line
-    assert shows(line, "1 case narrow enough", "1 case at the cap", "cap of 120 s")
+    assert shows(line, "1 case narrow", "1 case at", " 120 s")
     assert shows(line, "1 case unfinished")
 
 

@@ -60,7 +60,7 @@ def test_medians_of_phases_are_listed_with_the_median_step() -> None:
     Console(file=out, width=120).print(record_view(Record.of(raw)))
 
     shown = out.getvalue()
-    assert shows(shown, "phases, median of 3 repetitions; ", "column: mean over all ")
+    assert shows(shown, "median of 3 repetitions; ", " mean ")
     (row,) = (
         line.split()
         for line in shown.splitlines()

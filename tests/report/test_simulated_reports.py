@@ -49,7 +49,7 @@ def test_simulated_reports_make_no_statement_about_launches() -> None:
     first, *_, last = text
     assert first.startswith("Nothing ran on stampede2: ")
     assert "haloscope cluster show stampede2" in first
-    assert shows(text, "1 solve: 20 iterations were simulated.", ": 1581 (a paper, table 1).")
+    assert shows(text, "1 solve: 20 iterations ", ": 1581 (a paper")
     assert shows(last, " 120 point-to-point messages ", " took 500 ms ")
     assert "240 per second" in last
     assert shows(text, "verified in 1 of 2 cases.")

@@ -137,7 +137,7 @@ def test_a_program_is_built_once_and_then_cached(
     program = found.path(ONE)
     assert output(program) == "first\n"
     assert len(said) == 1
-    assert shows(said[0], "building one for fake: ", "Fake MPI 1.0")
+    assert shows(said[0], " fake: ", "Fake MPI 1.0")
     assert steps[-1] == (3, 3)
     assert leftovers(tmp_path) == []
     assert built(toolchain, source) == (program, [])
@@ -273,7 +273,7 @@ def test_an_additional_program_compiles_only_new_files(
 
     build.build(found, [ONE, TWO, DEVICE], say=said.append)
 
-    assert shows(said[0], "two and one (device) ", " fake: ")
+    assert shows(said[0], "two and one (device) ")
     log = next((tmp_path / "cache" / "builds").glob("*.log")).read_text()
     assert compiled(log) == ["main.cpp"] * 2
     assert found.lacking([ONE, TWO, DEVICE]) == []

@@ -119,7 +119,7 @@ def test_outdated_package_lists_are_updated_in_a_private_folder(
     update = next(x for x in (tmp_path / "log").read_text().splitlines() if x.startswith("update"))
     assert f"Dir::State::Lists={prefix_of('simgrid').with_suffix('.part')}" in update
     assert sources == [prefix_of("simgrid")]
-    assert shows(said, "can't resolve ", " the mirror's name")
+    assert shows(said, "can't resolve ", "mirror's name")
 
 
 @pytest.mark.parametrize("missing", ["apt-get", "dpkg"])

@@ -317,4 +317,4 @@ def test_text_of_model_and_collective_figures_is_informative() -> None:
         alt = operations.alt_text(panel)
         assert alt.startswith(f"{panel.title}. ")
         # not the longest of all operations
-        assert shows(alt, "Time by message size. ", f". Longest: {longest}")
+        assert shows(alt, "message size. ", f". Longest: {longest}")

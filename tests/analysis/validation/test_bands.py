@@ -89,7 +89,7 @@ def test_errors_of_published_ratios_also_apply_to_times() -> None:
     band = Bands([relative, elsewhere]).time(SUBJECT)
 
     assert band.factor == pytest.approx(1.6) and not band.own
-    assert shows(band.of, "published ratios", "poisson_cg (textbook) on here")
+    assert shows(band.of, " ratios", "poisson_cg (textbook)", " here")
 
 
 def test_a_few_unusual_cells_make_no_band_for_other_clusters() -> None:

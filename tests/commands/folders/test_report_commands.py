@@ -136,8 +136,8 @@ def test_compare_names_mpi_tuning_and_launch_options(
 
     out = capsys.readouterr().out
     out = " ".join(out.split())
-    assert shows(out, "MPI variables: ", " (before), OMPI_MCA_btl=tcp,self (after)")
-    assert shows(out, "launcher: mpirun (before),", "srun --mpi=pmix (after)")
+    assert shows(out, "variables: ", " (before), OMPI_MCA_btl=tcp,self (after)")
+    assert shows(out, "mpirun (before),", "srun --mpi=pmix")
 
 
 def test_an_undecided_comparison_does_not_report_success(
@@ -297,7 +297,7 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Speedup of b" in page and "<svg" in page
     assert "undecided in 1 of 4 settings" in page
-    assert shows(page, "takes 2.00x ", "in 1 of 4 settings (poisson_cg: n = 64")
+    assert shows(page, " 2.00x ", " 1 of 4 settings", "poisson_cg: n = 64")
     for name in ("report.md", "report.tex", "tables/comparisons.csv", "figures/compared-ratio.svg"):
         assert (out / name).exists(), name
 
@@ -310,7 +310,7 @@ def test_a_separate_report_does_not_overwrite_other_files(
 
     code, printed = compare(capsys, own, other, "--out", own)
 
-    assert code == 2 and shows(printed, str(own))
+    assert code == 2 and shows(printed, str(own), " report")
     assert compare(capsys, own, other, "--out", tmp_path / "new")[0] == 0
     assert compare(capsys, own, other, "--out", tmp_path / "new")[0] == 0
 

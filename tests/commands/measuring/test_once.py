@@ -80,7 +80,7 @@ def test_once_with_several_launches_prints_shared_values(
     assert len(laboratory.launches) == 6
     out = " ".join(capsys.readouterr().out.split())
     assert out.startswith("launch 6 of 6; ") and "fake n=16, 1 rank x 1 thread: ok" in out
-    assert shows(out, "over 6 launches", "375 ms [375 ms, 375 ms]", "confidence 96.9 %")
+    assert shows(out, "6 launches", "375 ms [375 ms, 375 ms]", "96.9 %")
     assert haloscope("once", "fake", "n=16", "--launches", 2) == 0
     assert "too few launches" in capsys.readouterr().out
     assert haloscope("once", "fake", "n=16", "--launches", 2, "--json") == 0

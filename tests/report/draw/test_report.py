@@ -159,7 +159,7 @@ def test_omitted_items_are_on_the_page(folder: Path) -> None:
     missing = compose(folder).warnings[0]
     assert missing.caveats == (Caveat.INCOMPLETE,)
     assert [part.count for part in missing.parts] == [1, 1]
-    assert shows(text, "1 of 6 launches", " ran out of time: ", "after 600 s")
+    assert shows(text, "1 of 6 launches", " time: ", "600 s")
 
 
 def test_every_figure_colour_has_a_dark_mode_counterpart(folder: Path) -> None:

@@ -206,7 +206,7 @@ def test_a_progress_bar_shows_running_cases_and_keeps_only_problems() -> None:
         assert list(view.watch(todo)) == [launch]
         view.ended(launch, {"outcome": "wrong", "reason": "error 0.5", "wall_s": 1.0})
     shown = out.getvalue()
-    assert shows(shown, "[1/1] wrong: fake n=8, 1 rank, ", ", 1 rank, system: error 0.5")
+    assert shows(shown, "[1/1] wrong: fake n=8, ", " error 0.5")
     assert "0/1" in shown and "fake n=8, 1 rank" in shown
 
 

@@ -385,7 +385,7 @@ def test_the_srun_start_method_is_printed(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("SLURM_CONF")  # its file may be elsewhere than in /etc/slurm
     found = libraries.check_srun(Patient())
     assert found.level == "note"
-    assert shows(found.what, "pmi2 and cray_shasta.", "not load PMIx library")
+    assert shows(found.what, "pmi2 and cray_shasta.", "PMIx")
     assert found.remedy is not None and "libpmix2" in found.remedy
 
     (tmp_path / "pmix").touch()

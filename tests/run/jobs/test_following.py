@@ -230,7 +230,7 @@ def test_a_written_script_is_not_a_submitted_job(tmp_path: Path) -> None:
 
     assert (now.elapsed_s, now.unsent) == (None, 1)
     assert (then.elapsed_s, then.unsent) == (60.0, 0)
-    assert shows(str(now), "1 job script written, ", "not submitted")
+    assert shows(str(now), "1 job script ", "not submitted")
 
 
 @pytest.mark.parametrize("states", [{}, {"7": JobState("COMPLETED")}, {"8": JobState("RUNNING")}])

@@ -285,7 +285,7 @@ def test_simulation_files_can_be_kept(tmp_path: Path) -> None:
         *("hosts", "machine", "platform", "run.sh")
     ]
     written = (folder / "run.sh").read_text(encoding="utf-8")
-    assert shows(written, "# poisson_cg n=64, 4 ranks ", " 2 nodes, on tiny\n")
+    assert shows(written, "# poisson_cg n=64, 4 ranks ", " 2 nodes, ")
     folder = folder.rename(tmp_path / "moved")
     subprocess.run([folder / "run.sh"], check=True, capture_output=True)
     assert json.loads((folder / "record.json").read_text())["times_s"] == first["times_s"]
@@ -455,7 +455,7 @@ def test_simgrid_errors_are_quoted(tmp_path: Path) -> None:
     (record,) = one.run([launch(n=64)])
     assert record["outcome"] == "failed"
     assert record["reason"].startswith("SimGrid: Collective 'allreduce' ")
-    assert shows(record["reason"], " no algorithm 'magic'! ", "Valid algorithms: default, lr,")
+    assert shows(record["reason"], " 'magic'! ", " default, lr,")
 
 
 @pytest.mark.usefixtures("smpi")

@@ -171,7 +171,7 @@ def test_published_results_for_other_task_counts_count_if_they_disagree() -> Non
     raws = [run(16, nodes, time) for nodes, time in ((1, 2.0), (16, 1.0))]
 
     ((name, verdict),) = published(raws).items()
-    assert shows(name, "minife, 2048 tasks, ", "concentrated faster by 250 %")
+    assert shows(name, "minife, 2048 tasks, ", "concentrated", " 250 %")
     assert verdict is Verdict.DISAGREES
     assert published(raws, "lark") == {}
 

@@ -92,12 +92,10 @@ def test_an_extrapolation_from_other_sizes_is_marked_everywhere() -> None:
     parameters, _ = build("fits", raws)
     (figure,) = draw("fits", raws)
 
-    assert noted(
-        parameters, "Hockney, extrapolated: ", " 1 MiB to 4 MiB: ", "sizes, 32 MiB to 256 MiB."
-    )
+    assert noted(parameters, "Hockney, ", " 1 MiB ", " 32 MiB to 256 MiB.")
     for panel in panels(figure):
         labels = [curve.label for curve in panel.curves]
-        assert shows(labels, "Hockney, extrapolated", "from 1 MiB to 4 MiB")
+        assert shows(labels, "extrapolated", " 1 MiB to 4 MiB")
     whole = [pingpong(launch=k, sizes=[0, *(2**k for k in range(29))]) for k in range(6)]
     parameters, _ = build("fits", whole)
     assert not any("not all in this" in note for note in parameters.notes)
@@ -111,7 +109,7 @@ def test_an_unsuitable_model_is_named_with_the_reason() -> None:
     at = [cell.value for cell in column(parameters, "model")].index("Hockney, extrapolated")
     assert column(parameters, "value")[at].text == "not fitted"
     for item in (parameters, figure):
-        assert noted(item, "Hockney, extrapolated: not fitted: ", "sizes from 1 B to 4 B.")
+        assert noted(item, "Hockney, ", "not fitted: ", " 1 B to 4 B.")
     assert "hockney_extrapolated_s" not in [column.key for column in predictions.columns]
 
 

@@ -345,7 +345,7 @@ def test_a_timeline_has_a_row_per_rank_and_outer_phases() -> None:
     assert [(bar.name, bar.outer) for bar in first.bars[:3]] == [
         ("pack", False), ("wait", False), ("exchange", True),
     ]  # fmt: skip
-    assert shows(figure.alt, " 2 ranks ", "Longest: wait (8 B) and", " wait (32 KiB).")
+    assert shows(figure.alt, " 2 ranks ", " wait (8 B) ", " (32 KiB).")
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
     assert "Thin bars" in figure.notes[0] and "Clocks agree within 400 ns." in figure.notes[1]
@@ -419,9 +419,7 @@ def test_a_timeline_that_ends_before_its_step_is_marked() -> None:
         return figure
 
     cut, whole = drawn(3), drawn(4)
-    assert shows(
-        " ".join(cut.notes), "first 3 phases", "(8 B: at 900 ns; 32", "; 32 KiB: at 900 ns)"
-    )
+    assert shows(" ".join(cut.notes), "(8 B: at 900 ns; 32", "; 32 KiB: at 900 ns)")
     assert shows(cut.alt, "Cut off 32 KiB: ") and cut.alt.endswith(" 32 KiB: at 900 ns.")
     panel = cut.panels[0]
     assert isinstance(panel, Gantt)
