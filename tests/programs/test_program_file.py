@@ -60,7 +60,7 @@ def test_non_finite_parameters_are_refused(tmp_path: Path) -> None:
         ("[parameters.n]", "[parameters.ranks]", "parameters.ranks", "'ranks'"),
         ("[parameters.n]", '[parameters."n m"]', "parameters.n m", "name"),
         ('per = "n"', 'per = "m"', "time.per", "'m'"),
-        ("(\\S+) ms", "\\S+ ms", "time.pattern", "no groups"),
+        ("(\\S+) ms", "\\S+ ms", "time.pattern", "0 groups"),
         ("(\\S+) ms", "(\\S+) (ms)", "time.pattern", "2 groups"),
         ("^end$", "(", "output.complete", "missing )"),
         ("(?P<mean>", "(?P<time>", "phases", "'name' and 'mean'"),

@@ -27,6 +27,7 @@ STANDS_FOR = {
     "describe KERNEL": "describe ring",
     "cluster show NAME": "cluster show stampede2",
     "paper show ID TABLE": "paper show hpcf-2018-10 4.1",
+    "compare DIR DIR --json": "compare before after --json",
     "run FILE --dry-run": "run my.toml --dry-run",
     "run NAME --dry-run": "run ring --dry-run",
 }
@@ -116,7 +117,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = ("results/before", "results/after", "results/today")
     for name in (*results, "before", "after", "DIR", "DIR/layouts"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        write_folder(tmp_path / name, quick(1))
+        write_folder(tmp_path / name, quick(1)[:: -1 if name.endswith("after") else 1])
     page = (ROOT / "docs/first-steps.md").read_text(encoding="utf-8")
     (study,) = re.findall(r"```toml\n(.*?)```", page, re.S)
     (tmp_path / "my.toml").write_text(study)
