@@ -232,7 +232,7 @@ class Layout:
 
         Older records have no `thread_bind`: their threads followed `bind`.
         """
-        known = {key: layout[key] for key in LAYOUT if key in layout}
+        known = {key: layout[key] for key in LAYOUT if layout.get(key) is not None}
         threads = layout.get("thread_bind") or layout.get("bind") or cls.thread_bind
         found = cls(**{**known, "thread_bind": threads})
         return found if found.threads_bound else replace(found, thread_bind=cls.thread_bind)

@@ -8,6 +8,7 @@ import pytest
 from haloscope.findings.answers import answering
 from haloscope.findings.finding import Claim, Finding, FindingShape, Ratio, Verdict
 from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Settings
 
 RATIO = Ratio.of(Estimate(1.5, None, None, 0, "none"))
 FEW, MANY = {"exchange": "persistent"}, {"exchange": "nonblocking"}
@@ -60,6 +61,18 @@ def test_a_comparison_of_several_answers_about_one_of_them() -> None:
     finding = Finding("Asked", FindingShape.COMPARISON, (claim(Verdict.FASTER, 1), other), of=3)
 
     assert answering(finding).parts == (other,)
+
+
+def test_many_layouts_that_may_be_as_fast_are_counted_only_in_the_answer() -> None:
+    tied: tuple[Settings, ...] = tuple({"ppn": 2, "bind": bind} for bind in "abcde")
+    part = Claim({"ppn": 4, "bind": "a"}, also=tied, verdict=Verdict.NO_DIFFERENCE)
+    numbers = Claim({"per node": 1}, also=tuple({"per node": n} for n in range(2, 7)))
+
+    found = answering(Finding("Asked", FindingShape.BEST, (part, numbers))).parts
+
+    (counted,) = (one for one in found if one.subject == part.subject)
+    (kept,) = (one for one in found if one.subject == numbers.subject)
+    assert (counted.also, kept.also) == (({"others": 5},), numbers.also)
 
 
 def test_the_winner_of_the_most_points_comes_first_and_the_others_are_named() -> None:

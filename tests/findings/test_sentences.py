@@ -239,6 +239,37 @@ def test_many_that_may_be_as_fast_are_counted_beside_the_lowest_median() -> None
     )
 
 
+def test_a_ratio_to_a_published_value_does_not_replace_the_verdict() -> None:
+    for least, most, word in ((0.8, 1.2, "as fast"), (1.1, 1.2, "apart"), (0.5, 0.8, "apart")):
+        part = Claim(
+            {"variant": "fused"},
+            estimate=ONE,
+            published=(TARA,),
+            ratio=Ratio(ONE, least, most, 1.0),
+            verdict=Verdict.DISAGREES,
+        )
+        said = sentence(Finding("Asked", FindingShape.PUBLISHED, (part,)))
+        assert "disagrees" in said and word in said
+
+
+def test_ratios_to_one_reference_name_it_once() -> None:
+    parts = tuple(
+        Claim({"operation": name, "ranks": 32}, {"ranks": 2}, ratio=Ratio.of(ONE))
+        for name in ("bcast", "reduce", "gather")
+    )
+    said = sentence(Finding("Asked", FindingShape.TREND, parts))
+    assert (said.count("32 processes"), said.count("with 2 processes")) == (1, 1)
+
+
+def test_values_of_parameters_are_not_capitalised() -> None:
+    parts = tuple(
+        Claim({"sync": value}, {"sync": "stream"}, verdict=Verdict.NO_DIFFERENCE)
+        for value in ("some", "other", "general")
+    )
+    said = sentence(Finding("Asked", FindingShape.COMPARISON, parts))
+    assert "general" in said and "General" not in said
+
+
 def test_the_launches_that_a_report_needs_are_one_number_in_one_line() -> None:
     few = Claim({"name": "a"}, {"name": "b"}, verdict=Verdict.UNDECIDED, needed=8)
     caveats = (Caveat.FEW_LAUNCHES, Caveat.TOO_FEW)

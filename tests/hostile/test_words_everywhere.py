@@ -109,8 +109,9 @@ def reported(outside: Path, carrier: str, capsys: pytest.CaptureFixture[str]) ->
     """The folder of a carrier: reported, shown and compared, once for all its words."""
     if carrier not in _REPORTED:
         folder = CARRIERS[carrier](outside / f"received-{carrier}")
+        other = CARRIERS[carrier](outside / f"received-{carrier}-again")
         before = _beside(outside)
-        commands = (["report", folder], ["show", folder], ["compare", folder, folder, "--details"])
+        commands = (["report", folder], ["show", folder], ["compare", folder, other, "--details"])
         outputs = [obey([str(word) for word in command], capsys) for command in commands]
         _REPORTED[carrier] = Reported(folder, outputs, before, _beside(outside))
     return _REPORTED[carrier]

@@ -330,6 +330,10 @@ def test_older_records_bind_threads_like_processes(layout: dict[str, Any], known
     assert (identity("stream", {}, other, "system", None) == known) is not several
 
 
+def test_layouts_take_defaults_for_null() -> None:
+    assert Layout.recorded({"nodes": 2, "threads": None}) == Layout.recorded({"nodes": 2})
+
+
 def test_records_with_ranks_that_contradict_their_layout_are_skipped(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

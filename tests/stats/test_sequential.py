@@ -56,6 +56,18 @@ def test_series_with_constant_drift_are_not_steady() -> None:
         assert not found.settled
 
 
+@pytest.mark.parametrize(
+    ("growth", "settled"), [(-0.1, False), (-0.004, True), (0.004, True), (0.1, False)]
+)
+def test_drift_in_either_direction_beyond_one_percent_is_not_steady(
+    growth: float, settled: bool
+) -> None:
+    """The second half over the first changes by half of the growth."""
+    drift = np.exp(growth * np.arange(60) / 60)
+    found = [warmup(rows(series(seed, 8, 60, noise=0.002) * drift)) for seed in range(20)]
+    assert {one.settled for one in found} == {settled}
+
+
 def test_a_short_drift_within_one_launch_is_not_steady() -> None:
     still_falling = np.exp(-0.02 * np.arange(40))
     found = warmup(rows(series(0, 1, 40, noise=0.005) * still_falling))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from haloscope.findings.finding import Claim, Finding, FindingShape, Ratio, Verdict
-from haloscope.findings.words import MANY
+from haloscope.findings.words import COUNTED, MANY
 from haloscope.quantities import listed
 from haloscope.study.settings import Settings
 
@@ -21,7 +21,8 @@ def answering(finding: Finding, among: Sequence[Finding] = ()) -> Finding:
 
     among: all findings. Comparisons: every subject that they compare with the reference in the same
     settings, the most common verdict first, with the extent of differences only.
-    Fastest: the winner at the most points, then the others without their ratios.
+    Fastest: the winner at the most points, then the others without their ratios; many that are not
+    shown to be slower are counted, unless they are numbers, such as of processes.
     Trends: all parts if they are few, or if some ratios are above 1 and others below; of one trend
     in several settings, the largest and the smallest ratio. Settings that
     were not measured answer only if none was. Of parts along an axis, those at the most points are
@@ -34,7 +35,7 @@ def answering(finding: Finding, among: Sequence[Finding] = ()) -> Finding:
             alike = [finding, *(one for one in among if _same(one, finding))]
             return replace(finding, parts=_merged([_compared(one.parts) for one in alike]))
         case FindingShape.BEST:
-            return replace(finding, parts=_fastest(finding.parts))
+            return replace(finding, parts=_fastest(finding))
         case FindingShape.TREND if len(finding.parts) == 1:
             return _extremes(finding, among)
         case FindingShape.TREND if len(finding.parts) > MANY and not _opposite(finding.parts):
@@ -114,10 +115,18 @@ def _counted(part: Claim) -> Claim:
     return replace(part, ratio=None, band=part.ratio.estimate.band if part.ratio else part.band)
 
 
-def _fastest(parts: Sequence[Claim]) -> tuple[Claim, ...]:
-    lead = _leading(parts)
-    others = (replace(part, ratio=None, estimate=None) for part in parts if part is not lead)
-    return (lead, *others)
+def _fastest(finding: Finding) -> tuple[Claim, ...]:
+    lead = _leading(finding.parts)
+    others = [
+        replace(part, ratio=None, estimate=None) for part in finding.parts if part is not lead
+    ]
+    return tuple(_few(part, finding.common) for part in (lead, *others))
+
+
+def _few(part: Claim, common: Settings) -> Claim:
+    keys = {key for one in (part.subject, *part.also) for key in dict(one.items() - common.items())}
+    counted = len(part.also) > MANY and not keys <= COUNTED.keys()
+    return replace(part, also=({"others": len(part.also)},)) if counted else part
 
 
 def _extremes(finding: Finding, among: Sequence[Finding]) -> Finding:

@@ -23,6 +23,7 @@ from haloscope.findings.words import (
     place_of,
     spread_of,
     value_of,
+    values_of,
     words,
 )
 from haloscope.quantities import listed, within
@@ -45,7 +46,7 @@ def compared(finding: Finding) -> str:
         clauses.append(
             f"{subject or 'this'} vs {reference}: {_no_difference(finding, every) or parts}"
         )
-    return joined(clauses)
+    return joined(clauses, values_of(finding))
 
 
 def _no_difference(finding: Finding, every: Sequence[Claim]) -> str:
@@ -152,7 +153,9 @@ def fastest(finding: Finding) -> str:
     bands = [part.band for part in finding.parts if part.band and _error(part)]
     if bands:
         clauses.append(f"simulation error {within(max(bands))}")
-    return ". ".join([clauses[0], *map(capitalised, clauses[1:])]) if brief else joined(clauses)
+    if brief:
+        return ". ".join([clauses[0], *map(capitalised, clauses[1:])])
+    return joined(clauses, values_of(finding))
 
 
 def _first(finding: Finding, part: Claim) -> str:
@@ -164,18 +167,12 @@ def _first(finding: Finding, part: Claim) -> str:
 
 
 def _apart(finding: Finding, part: Claim) -> list[Settings]:
-    """Return the winners without the settings that all cases of the finding share.
-
-    Many are counted after the first, unless they are numbers, such as of processes.
-    """
+    """Return the winners without the settings that all cases of the finding share."""
     every = [part.subject, *part.also]
     own: list[Settings] = [
         {k: v for k, v in one.items() if finding.common.get(k) != v} for one in every
     ]
-    several = own if all(own) else every
-    if len(several) > MANY + 1 and not {key for one in several for key in one} <= COUNTED.keys():
-        return [several[0], {"others": len(several) - 1}]
-    return several
+    return own if all(own) else every
 
 
 _NEED_VERDICT = (Verdict.EQUAL, Verdict.UNDECIDED)
@@ -209,7 +206,8 @@ def _winner(finding: Finding, part: Claim) -> Iterator[str]:
         yield f"{where}{every} are equally fast{bracketed(time, spread)}"
     elif others and time:
         has = "have" if is_plural(several[0]) else "has"
-        why = "undecided against" if part.verdict is Verdict.UNDECIDED else "no difference shown to"
+        undecided = part.verdict is Verdict.UNDECIDED
+        why = "undecided against" if undecided else "not shown to be faster than"
         yield f"{where}{names[0]} {has} the lowest median, {time}, {why} {names[1]}"
     else:
         why = "undecided" if part.verdict is Verdict.UNDECIDED else "no difference shown"

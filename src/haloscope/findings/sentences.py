@@ -19,6 +19,7 @@ from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
 from haloscope.findings.words import (
     COUNTED,
     MANY,
+    apart,
     bracketed,
     error_of,
     factor,
@@ -222,6 +223,20 @@ def _merged(subjects: Sequence[Settings], with_nodes: bool) -> str:
     return ", ".join(filter(None, (counted, words(own))))
 
 
+def _trends(finding: Finding) -> str:
+    """Describe each part; ratios to one reference name it, and what they share, only once."""
+    first, *others = finding.parts
+    clauses = [_trend(finding, first)]
+    for part in others:
+        again = first.ratio and part.ratio and not (first.estimate or part.estimate)
+        if again and (part.reference, part.verdict) == (first.reference, None):
+            shared = part.subject.items() & first.subject.items()
+            own = {key: value for key, value in part.subject.items() if (key, value) not in shared}
+            part = replace(part, subject=own or part.subject, reference={})
+        clauses.append(_trend(finding, part))
+    return joined(clauses)
+
+
 def _trend(finding: Finding, part: Claim) -> str:
     own = words({**part.subject, **point_of(finding, part)})
     value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
@@ -242,7 +257,8 @@ def _trend(finding: Finding, part: Claim) -> str:
     if pace == _MORE and not with_own:
         pace, than = "that", "with"
     undecided = VERDICTS[part.verdict] if part.verdict is Verdict.UNDECIDED else ""
-    by = f"{times} {pace}{with_own} {than} {words(part.reference)}"
+    to = f" {than} {words(part.reference)}" if part.reference else ""
+    by = f"{times} {pace}{with_own}{to}"
     by += bracketed(sure, undecided, efficiency, cost)
     return f"{value}{bracketed(own)}, {by}" if value else by
 
@@ -320,7 +336,7 @@ def _beside(finding: Finding, part: Claim) -> str:
         return " ".join(filter(None, (own, _deviation(part.share), theirs.strip())))
     verdict = f", {VERDICTS[part.verdict]}" if part.verdict else ""
     if part.ratio:
-        verdict = f" ({factor(part.ratio, inverse=part.ratio.most < 1)} apart)"
+        verdict += bracketed(apart(part.ratio))
     here = own
     if part.estimate:
         spread = spread_of(part, finding.metric)
@@ -376,7 +392,7 @@ _BODIES: Mapping[FindingShape, Callable[[Finding], str]] = MappingProxyType(
         FindingShape.VALUE: _values,
         FindingShape.COMPARISON: compared,
         FindingShape.BEST: fastest,
-        FindingShape.TREND: partial(_each, _trend),
+        FindingShape.TREND: _trends,
         FindingShape.BREAKDOWN: _breakdown,
         FindingShape.BOUND: partial(_each, _bound),
         FindingShape.PUBLISHED: _published,

@@ -202,6 +202,13 @@ def pace(least: float, most: float) -> str:
     return f"from {number(1 / least)}x as long to {number(most)}x as fast"
 
 
+def apart(ratio: Ratio) -> str:
+    """Return "1.10x to 1.20x apart"; for a range across 1, the pace of both ends."""
+    if ratio.least < 1 < ratio.most:
+        return pace(ratio.least, ratio.most)
+    return f"{factor(ratio, inverse=ratio.most <= 1)} apart"
+
+
 def how_sure(ratio: Ratio, *, inverse: bool = False) -> str:
     """Return the interval of a ratio or of its inverse; for a simulated one, its error."""
     band = ratio.estimate.band
@@ -223,19 +230,36 @@ def error_of(estimate: Estimate) -> str:
     return f" {error}" if estimate.band < DOUBLE else f" (within {error})"
 
 
-def joined(clauses: Sequence[str]) -> str:
+def joined(clauses: Sequence[str], values: Sequence[str] = ()) -> str:
     """Join clauses into sentences of at most two: "a is fastest; b takes 2x as long. C is
     undecided".
+
+    values: of parameters, which are never capitalised.
     """
     pairs = ["; ".join(clauses[k : k + 2]) for k in range(0, len(clauses), 2)]
-    return ". ".join(capitalised(one) if k else one for k, one in enumerate(pairs))
+    return ". ".join(capitalised(one, values) if k else one for k, one in enumerate(pairs))
 
 
-def capitalised(sentence: str) -> str:
-    """Capitalise the first word, unless it is a name, such as poisson_cg, or a symbol: "n = 8"."""
+def capitalised(sentence: str, values: Sequence[str] = ()) -> str:
+    """Capitalise the first word, unless it is a name, such as poisson_cg, a symbol: "n = 8", or one
+    of these values.
+    """
     first, _, rest = sentence.partition(" ")
+    if first.rstrip(",:") in values:
+        return sentence
     named = not first.isalpha() or rest.startswith("=") or (len(first) == 1 and first != "a")
     return sentence if named else sentence[:1].upper() + sentence[1:]
+
+
+def values_of(finding: Finding) -> list[str]:
+    """Return the values of parameters in the subjects and references of a finding."""
+    return [
+        value
+        for part in finding.parts
+        for settings in (part.subject, part.reference, *part.also)
+        for name, value in settings.items()
+        if isinstance(value, str) and name not in _BARE
+    ]
 
 
 def is_plural(settings: Settings) -> bool:

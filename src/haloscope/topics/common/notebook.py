@@ -190,6 +190,7 @@ class Notebook:
             *filter(None, [scattered]),
             *self._mark_notes(),
             *_one_program(self._cases),
+            *_pooled(self._cases),
             *published,
             *self._extra,
             *left_out(self._cases, self._among),
@@ -278,6 +279,12 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
         f"code ({len(own)} {what}).{noise}"
         for name, own in values.items()
     ]
+
+
+def _pooled(cases: Sequence[MeasuredCase]) -> list[str]:
+    """State that a case has the launches of others with identical code, if one has."""
+    several = any(len({record.case for record in case.launches}) > 1 for case in cases)
+    return ["One process: launches of identical code are pooled."] if several else []
 
 
 def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
@@ -130,13 +129,14 @@ def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             context,
         )
         if apart := _published_apart(by_size, context.library):
+            ends = _ends(apart)
+            which = "least and largest published" if len(ends) < len(apart) else "published"
             yield made(
                 context,
                 [case],
-                f"{question} ({case.kernel}), least and largest published "
-                "difference where none was measured",
+                f"{question} ({case.kernel}), {which} difference where none was measured",
                 FindingShape.VALUE,
-                apart,
+                [Claim({"size": at}, estimate=Estimate.alone(ends[at])) for at in ends],
                 topic=_TOPIC,
                 kind="published_apart",
                 metric=LATENCY,
@@ -148,11 +148,9 @@ _APART = 1.01
 """_APART is the minimum ratio of two published times that is mentioned if ours do not differ."""
 
 
-def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[Claim]:
-    """Return differences of published times at sizes where ours do not differ; of many, the least
-    and the largest.
-    """
-    found = []
+def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> dict[Bytes, float]:
+    """Return differences of published times in seconds, by the sizes where ours do not differ."""
+    found = {}
     for size, contrast in by_size.items():
         first, second = (
             published_latency(side.case, size, library)
@@ -160,11 +158,15 @@ def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[
         )
         same = contrast.verdict not in ("slower", "faster")
         if same and first and second and second.value > _APART * first.value:
-            extra = second.value - first.value
-            found.append((extra, Claim({"size": Bytes(size)}, estimate=Estimate.alone(extra))))
-    if len(found) > MANY:
-        found = [min(found, key=itemgetter(0)), max(found, key=itemgetter(0))]
-    return [claim for _, claim in found]
+            found[Bytes(size)] = second.value - first.value
+    return found
+
+
+def _ends(apart: Mapping[Bytes, float]) -> Mapping[Bytes, float]:
+    """Return differences by size; of many, the least and the largest."""
+    if len(apart) <= MANY:
+        return apart
+    return {at: apart[at] for at in (choose(apart, key=apart.__getitem__) for choose in (min, max))}
 
 
 def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
