@@ -6,7 +6,7 @@ from dataclasses import replace
 from found import every, found
 from recorded import quick
 
-from haloscope.analysis.validation.predictions import KeptError
+from haloscope.analysis.validation.predictions import KeptError, KeptPredictions
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Prominence
 from haloscope.stats.estimates import Estimate
@@ -21,11 +21,12 @@ FUSED = Finding(
 )
 TEXTBOOK = replace(FUSED, parts=(Claim({"variant": "textbook"}),), caveats=(), cases=("b",))
 PRINTED = replace(TEXTBOOK, parts=(Claim({"variant": "printed"}),), cases=())
-KEPT = (
+ERRORS = (
     KeptError("stream", "2 ranks", 0.1),
     KeptError("pingpong", "8 B", -0.3),
     KeptError("pingpong", "1 KiB", 0.2),
 )
+KEPT = KeptPredictions("", ERRORS, 0, ())
 
 
 def answered(*given: Finding, asked: int) -> object:
@@ -125,6 +126,22 @@ def test_the_answer_is_the_error_of_all_predictions() -> None:
 def test_each_kernel_has_its_own_error() -> None:
     own = found(predicted.predicted, quick(2), predictions=KEPT)
     assert [[part.share for part in one.parts] for one in own] == [[0.2, 0.3], [0.1], [0.25, 0.3]]
+
+
+def test_a_disturbed_calibration_and_missing_predictions_are_stated() -> None:
+    kept = replace(KEPT, failed=4, disturbed=("Others computed.",))
+    first, *_, last = found(predicted.predicted, quick(2), predictions=kept)
+
+    assert first.caveats == (Caveat.DISTURBED_CALIBRATION,)
+    assert first.parts[0].subject["name"] == "Others computed"
+    assert str(last.parts[0].subject["name"]).startswith("4 cases")
+
+
+def test_predictions_of_earlier_records_are_ignored() -> None:
+    (one,) = found(predicted.predicted, quick(2), predictions=KEPT, outdated=True)
+
+    assert one.parts[0].share is None
+    assert "validate local" in str(one.parts[0].subject["name"])
 
 
 def test_without_predictions_only_a_study_about_them_names_the_command() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.validation.predictions import KeptError
+from haloscope.analysis.validation.predictions import KeptPredictions
 from haloscope.analysis.validation.published import Library
 from haloscope.study.kinds import Options
 from haloscope.study.settings import describe, varying
@@ -26,8 +26,8 @@ class Context:
     years. machine: the machine of the records, as in a record; None if unknown. all_cases: every
     case of the result folder, including those that the options exclude. seed: for bootstrap
     intervals. question: kind of the study's first table, which its first finding answers; "" for
-    none. answer: name of the findings that answer the study instead, or "". predictions: errors of
-    the predicted times in the result folder.
+    none. answer: name of the findings that answer the study instead, or "". predictions: those kept
+    in the result folder; None without any. outdated: whether its records changed after them.
     """
 
     options: Options = field(default_factory=Options)
@@ -38,7 +38,8 @@ class Context:
     seed: int = 0
     question: str = ""
     answer: str = ""
-    predictions: Sequence[KeptError] = ()
+    predictions: KeptPredictions | None = None
+    outdated: bool = False
 
     @property
     def host(self) -> str:

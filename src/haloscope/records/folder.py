@@ -35,7 +35,7 @@ from haloscope.study.values import (
 
 JOBS = ("jobs/jobs.json", "jobs/check.json", "jobs/driver.json")
 FILES = ("study.toml", "plan.json", "plan.json.new", "records.jsonl", ".lock", "heartbeat.json")
-REPORTS = ("report.html", "report.md", "report.tex", "predictions.csv")
+REPORTS = ("report.html", "report.md", "report.tex", "predictions.json")
 FOLDERS = ("figures", "tables", "jobs")
 
 

@@ -21,7 +21,7 @@ from haloscope.findings.finding import Claim, Finding
 from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.method import machine_facts, method, provenance, toolchain_facts
-from haloscope.report.predictions.predicted_times import kept_errors
+from haloscope.report.predictions.predicted_times import digest, kept_predictions
 from haloscope.report.section import Section
 from haloscope.study import kinds
 from haloscope.study.kinds import Wish
@@ -97,6 +97,7 @@ def compose(directory: Path) -> Document:
 
 
 def _context(dossier: Dossier, directory: Path) -> Context:
+    kept = kept_predictions(directory)
     return Context(
         paper=dossier.paper,
         shelf=dossier.shelf,
@@ -105,7 +106,8 @@ def _context(dossier: Dossier, directory: Path) -> Context:
         seed=dossier.seed,
         question=dossier.tables[0].kind if dossier.tables else "",
         answer=dossier.answer,
-        predictions=kept_errors(directory),
+        predictions=kept,
+        outdated=kept is not None and kept.records != digest(directory),
     )
 
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
-from haloscope.analysis.validation.predictions import Errors, KeptError
+from haloscope.analysis.validation.predictions import Errors, KeptError, KeptPredictions
+from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.quantities import count
+from haloscope.topics.common.making import warning
 
 NAME = "predictions"
 """NAME is what a study calls these findings as its answer."""
@@ -22,24 +24,35 @@ _MOST, _MANY = 0.75, 8
 def predicted(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield the errors of the predictions kept in a result folder, of all and by kernel.
 
-    Without any, yield for a study whose answer they are how to get them.
+    If its records changed after them, or without any for a study whose answer they are, yield how
+    to get them.
     """
-    if context.predictions:
+    if context.predictions and not context.outdated:
         yield from of_machine(context.predictions)
-    elif context.answer == NAME:
-        remedy = "not known; run haloscope validate local --from DIR"
-        yield Finding(
-            _QUESTION, FindingShape.BREAKDOWN, (Claim({"name": remedy}),), _METRIC, "predicted"
-        )
+    elif context.outdated or context.answer == NAME:
+        why = "outdated, because the records changed" if context.outdated else "not known"
+        yield _stated(Claim({"name": f"{why}; run haloscope validate local --from DIR"}))
 
 
-def of_machine(kept: Sequence[KeptError]) -> Iterator[Finding]:
-    """Yield the errors of all predicted times of a machine, then those of each kernel."""
-    kernels = dict.fromkeys(one.kernel for one in kept)
+def of_machine(kept: KeptPredictions) -> Iterator[Finding]:
+    """Yield what disturbed the calibration of a machine, the errors of all predicted times, those
+    of each kernel, and how many cases could not be simulated.
+    """
+    for why in kept.disturbed:
+        yield warning(Caveat.DISTURBED_CALIBRATION, (), [Claim({"name": why.rstrip(".")})])
+    kernels = dict.fromkeys(one.kernel for one in kept.errors)
     if len(kernels) > 1:
-        yield off(_QUESTION, kept)
+        yield off(_QUESTION, kept.errors)
     for kernel in kernels:
-        yield off(f"{_QUESTION}, {kernel}", [one for one in kept if one.kernel == kernel])
+        yield off(f"{_QUESTION}, {kernel}", [one for one in kept.errors if one.kernel == kernel])
+    if kept.failed:
+        yield _stated(Claim({"name": f"{count(kept.failed, 'case')} not simulated"}))
+
+
+def _stated(claim: Claim) -> Finding:
+    return Finding(
+        _QUESTION, FindingShape.BREAKDOWN, (claim,), _METRIC, topic="predicted", kind="missing"
+    )
 
 
 def off(question: str, kept: Sequence[KeptError], *, signs: bool = True) -> Finding:

@@ -414,7 +414,10 @@ def test_local_measurements_are_compared_with_predictions(
     assert shows(text, "rank-based interval", "over 6 launches")
     assert "Cells that set" not in text
     assert shows(text, "Table 2. pingpong, ")
-    assert [(one.kernel, one.what) for one in predicted_times.kept_errors(tmp_path)] == [
+    kept = predicted_times.kept_predictions(tmp_path)
+    assert kept is not None
+    assert (kept.failed, kept.disturbed) == (1, ("Others computed.",))
+    assert [(one.kernel, one.what) for one in kept.errors] == [
         ("poisson_cg", "n=512"),
         ("pingpong", "8 B"),
     ]

@@ -3,43 +3,71 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from recorded import quick, write_folder
 
-from haloscope.analysis.validation.predictions import KeptError, PredictedTime
+from haloscope.analysis.validation.predictions import KeptError, KeptPredictions
 from haloscope.errors import UserError
-from haloscope.report.draw import csv_files
-from haloscope.report.predictions.predicted_times import KEPT, every_time, kept_errors
-from haloscope.stats.estimates import Estimate
+from haloscope.report.composing import compose
+from haloscope.report.predictions.predicted_times import KEPT, digest, keep, kept_predictions
+
+ONE = KeptPredictions("0", (KeptError("pingpong", "8 B, warm", 0.5),), 2, ("Others computed.",))
+WRITTEN = json.dumps(asdict(ONE))
 
 
 def test_kept_predictions_are_read_again(tmp_path: Path) -> None:
-    assert kept_errors(tmp_path) == ()
-    one = PredictedTime("pingpong", "8 B, warm", Estimate(2.0, None, None, 1, "none"), 3.0)
+    assert kept_predictions(tmp_path) is None
 
-    csv_files.write_table(every_time([one]), tmp_path / KEPT)
+    keep(ONE, tmp_path)
 
-    assert kept_errors(tmp_path) == (KeptError("pingpong", "8 B, warm", 0.5),)
+    assert kept_predictions(tmp_path) == ONE
+
+
+def test_the_digest_changes_with_the_records(tmp_path: Path) -> None:
+    first = digest(tmp_path)
+    (tmp_path / "records.jsonl").write_text("{}\n", encoding="utf-8")
+
+    assert digest(tmp_path) != first
+
+
+def test_a_report_uses_only_predictions_of_its_records(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, quick())
+
+    def shares(records: str) -> list[float | None]:
+        keep(replace(ONE, records=records), folder)
+        return [p.share for f in compose(folder).findings for p in f.parts if f.kind == "error"]
+
+    assert shares(digest(folder)) == [0.5]
+    assert shares("0") == []
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "kernel,what\nstream,a\n",
-        "kernel,what,error\nstream,a,nan\n",
-        "kernel,what,error\nstream,a,\n",
-        "kernel,what,error\nstream\n",
-        "kernel,what,error\nstream,\x1b[31m,0.1\n",
+        "",
+        WRITTEN[:-1],
+        "kernel,what,error\nstream,a,0.1\n",
+        "{}",
+        WRITTEN.replace("failed", "left"),
+        WRITTEN.replace("0.5", "NaN"),
+        WRITTEN.replace("0.5", "null"),
+        WRITTEN.replace("2", "-2"),
+        WRITTEN.replace("warm", "\\u001b[31m"),
+        WRITTEN.replace("Others", "\\u001b[31m"),
     ],
-    ids=["no error", "not a number", "empty", "short", "control character"],
+    ids=[
+        *("empty", "truncated", "another file", "another object", "another key"),
+        *("not a number", "no error", "negative", "control character", "in a cause"),
+    ],
 )
-def test_another_table_is_refused_with_the_command_that_writes_it(
-    tmp_path: Path, text: str
-) -> None:
+def test_another_file_is_refused_with_the_command_that_writes_it(tmp_path: Path, text: str) -> None:
     (tmp_path / KEPT).write_text(text, encoding="utf-8")
 
     with pytest.raises(UserError) as caught:
-        kept_errors(tmp_path)
+        kept_predictions(tmp_path)
     (problem,) = caught.value.problems
     assert problem.where == str(tmp_path / KEPT)

@@ -127,6 +127,20 @@ class KeptError:
 
 
 @dataclass(frozen=True)
+class KeptPredictions:
+    """What a result folder keeps of its validation.
+
+    records: digest of the records that were predicted. failed: number of cases that could not be
+    simulated. disturbed: what disturbed the calibration.
+    """
+
+    records: str
+    errors: tuple[KeptError, ...]
+    failed: int
+    disturbed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Errors:
     """Absolute relative errors of some predictions; None without any.
 

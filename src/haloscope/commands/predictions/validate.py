@@ -14,7 +14,7 @@ from rich.text import Text
 
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.validation import residuals
-from haloscope.analysis.validation.predictions import PredictedCell
+from haloscope.analysis.validation.predictions import KeptError, KeptPredictions, PredictedCell
 from haloscope.analysis.validation.published import called
 from haloscope.analysis.validation.statements import scored
 from haloscope.clusters import file as cluster_file
@@ -355,10 +355,13 @@ def _local(arguments: argparse.Namespace) -> int:
     tell, out = Teller(Screen(stderr=True)), Screen()
     given = arguments.folders
     folder, code = (Path(given[0]), 0) if given else _measure_local(tell)
+    records = predicted_times.digest(folder)
     done = local_validation.validate(folder, tell, disturbed=arguments.disturbed)
     cluster_file.write(done.model, folder / "calibrated.toml")
     every = predicted_times.every_time(done.predictions)
-    csv_files.write_table(every, folder / predicted_times.KEPT)
+    errors = [KeptError(one.kernel, one.what, one.error) for one in done.predictions]
+    kept = KeptPredictions(records, tuple(errors), len(done.failures), tuple(done.model.disturbed))
+    predicted_times.keep(kept, folder)
     shown = predicted_times.measured_tables(done.predictions)
     if arguments.residuals:
         for kernel in dict.fromkeys(one.kernel for one in done.predictions):
@@ -372,8 +375,7 @@ def _local(arguments: argparse.Namespace) -> int:
         csv_files.write_table(every, Path(arguments.csv))
     if arguments.out:
         found = (("real runs", str(folder)), ("calibration", done.model.source))
-        made = validating.of_machine(done.predictions, shown, done.failures, found)
-        made = validating.marked(made, done.model.disturbed)
+        made = validating.of_machine(done.predictions, shown, done.failures, kept, found)
         out.print(f"report: {writing.write_apart(made, Path(arguments.out))}", soft_wrap=True)
     elif ResultFolder(folder).records.is_file():
         writing.conclude(folder, out)

@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
-import csv
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from dataclasses import asdict
 from pathlib import Path
 
-from haloscope.analysis.validation.predictions import Errors, KeptError, PredictedTime
+from pydantic import TypeAdapter
+
+from haloscope.analysis.validation.predictions import Errors, KeptPredictions, PredictedTime
 from haloscope.errors import Problem, UserError
 from haloscope.grouped import grouped
-from haloscope.paths import in_a_shell
+from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import SECONDS, seconds
+from haloscope.records import strict_json
+from haloscope.records.folder import ResultFolder
 from haloscope.report.predictions.predicted import exact
 from haloscope.report.predictions.prediction_errors import ERROR_COLUMNS, error_cells, share_cell
 from haloscope.topics.common.notebook import estimated, spread_notes
 from haloscope.topics.common.table import Cell, Column, Table, label, shown
 
-KEPT = "predictions.csv"
-"""KEPT is the file of a result folder with the predicted times of its cases."""
+KEPT = "predictions.json"
+"""KEPT is the file of a result folder with the errors of its predicted times."""
 
 
 def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
@@ -86,24 +91,35 @@ def every_time(predictions: Sequence[PredictedTime]) -> Table:
     )
 
 
-def kept_errors(folder: Path) -> tuple[KeptError, ...]:
-    """Return the errors of the predictions in a result folder; () without any.
+def digest(folder: Path) -> str:
+    """Return the digest of the records in a result folder."""
+    found = hashlib.sha256()
+    with strict_json.opened(ResultFolder(folder).records) as records:
+        for line in records:
+            found.update(line)
+    return found.hexdigest()
+
+
+def keep(kept: KeptPredictions, folder: Path) -> None:
+    """Write the predictions of a result folder into it."""
+    write_whole(folder / KEPT, json.dumps(asdict(kept), indent=1) + "\n")
+
+
+def kept_predictions(folder: Path) -> KeptPredictions | None:
+    """Return the predictions kept in a result folder; None without any.
 
     Raise UserError for a file that validate local did not write.
     """
     path = folder / KEPT
     if not path.is_file():
-        return ()
+        return None
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            return tuple(map(_kept, csv.DictReader(lines)))
-    except (KeyError, TypeError, ValueError, csv.Error) as error:
+        raw = json.dumps(strict_json.json_object(strict_json.content(path)))
+        kept = TypeAdapter(KeptPredictions).validate_json(raw, strict=True)
+        texts = [text for one in kept.errors for text in (one.kernel, one.what)]
+        if kept.failed < 0 or not "".join((*texts, *kept.disturbed)).isprintable():
+            raise ValueError
+    except ValueError as error:
         remedy = f"write it again: haloscope validate local --from {in_a_shell(folder)}"
-        raise UserError(Problem(str(path), "not a table of predicted times", remedy)) from error
-
-
-def _kept(row: Mapping[str, str]) -> KeptError:
-    kept = KeptError(row["kernel"], row["what"], float(row["error"]))
-    if not (isfinite(kept.error) and f"{kept.kernel}{kept.what}".isprintable()):
-        raise ValueError
+        raise UserError(Problem(str(path), "not predictions of a folder", remedy)) from error
     return kept

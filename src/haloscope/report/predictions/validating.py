@@ -11,12 +11,12 @@ from haloscope.analysis.validation.predictions import (
     RELATIVE,
     Errors,
     KeptError,
+    KeptPredictions,
     PredictedCell,
     PredictedTime,
 )
 from haloscope.analysis.validation.published import called
-from haloscope.findings.caveats import Caveat
-from haloscope.findings.finding import Claim, Finding
+from haloscope.findings.finding import Finding
 from haloscope.grouped import grouped
 from haloscope.quantities import count, listed, percent
 from haloscope.report.document import Document
@@ -24,7 +24,6 @@ from haloscope.report.predictions.prediction_errors import FITTED, ONLY_PREDICTE
 from haloscope.report.section import Section
 from haloscope.topics import arranged, predicted
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, second_ticks
-from haloscope.topics.common.making import warning
 from haloscope.topics.common.notebook import REPLICATES
 from haloscope.topics.common.table import Table
 
@@ -67,6 +66,7 @@ def of_machine(
     times: Sequence[PredictedTime],
     tables: Sequence[Table],
     failures: Sequence[str],
+    kept: KeptPredictions,
     provenance: Sequence[tuple[str, str]],
 ) -> Document:
     """Return the report on predictions of times measured on this machine: one figure."""
@@ -79,7 +79,7 @@ def of_machine(
     return _document(
         "How accurate are predictions of this machine from its calibration?",
         len(times),
-        [*predicted.of_machine(_kept(times))],
+        [*predicted.of_machine(kept)],
         list(_figures(pairs, "measured")),
         tables,
         [f"Not simulated: {why}" for why in failures],
@@ -113,15 +113,6 @@ def _document(
         method=tuple(method),
         provenance=tuple(provenance),
     )
-
-
-def marked(made: Document, disturbed: Sequence[str]) -> Document:
-    """Add a warning that the calibration behind the predictions was disturbed."""
-    found = [
-        warning(Caveat.DISTURBED_CALIBRATION, (), [Claim({"name": why.rstrip(".")})])
-        for why in disturbed
-    ]
-    return replace(made, findings=tuple(arranged([*found, *made.findings])))
 
 
 def _of_tables(
@@ -160,10 +151,6 @@ def _known(own: Sequence[PredictedCell]) -> bool:
 def _off(question: str, own: Sequence[PredictedCell]) -> Finding:
     kept = [KeptError("", "", one.error) for one in own if one.error is not None]
     return predicted.off(question, kept, signs=not any(one.fitted for one in own))
-
-
-def _kept(times: Sequence[PredictedTime]) -> list[KeptError]:
-    return [KeptError(one.kernel, one.what, one.error) for one in times]
 
 
 def _not_simulated(cells: Sequence[PredictedCell]) -> Iterator[str]:
