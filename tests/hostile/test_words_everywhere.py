@@ -8,6 +8,7 @@ file. Those of one carrier are reported together: a report takes seconds.
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -79,6 +80,12 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in PRECIOUS:
             (folder / name).write_text(f"{CANARY}\n")
     return top
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fonts() -> None:
+    """Let matplotlib list the fonts, once for each cache: it runs fc-list for that."""
+    importlib.import_module("matplotlib.font_manager")
 
 
 @pytest.fixture(autouse=True)
