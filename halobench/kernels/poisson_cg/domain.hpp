@@ -66,9 +66,6 @@ class Domain {
     return strip.place.rows.begin - place_.rows.begin;
   }
 
-  /// Of one of strips().
-  std::size_t number(const Strip& strip) const { return as_size(&strip - strips_.data()); }
-
   /// Runs body(strip) for all strips, each in the thread that owns it.
   template <class Body>
   void each_strip(const Body& body) const {

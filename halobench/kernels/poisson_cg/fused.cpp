@@ -48,9 +48,7 @@ class Fused : public Rescue {
       : context_(context),
         domain_(domain),
         phases_(phases),
-        row_sums_(as_size(domain.place().rows.size()) + 2) {
-    for (const auto& strip : domain.strips()) lanes_.emplace_back(lanes_needed(strip.cols()));
-  }
+        row_sums_(as_size(domain.place().rows.size()) + 2) {}
 
   void solve(Progress& progress) override {
     const Products now = sweep({});  // a step of zero: the inner products of the start
@@ -112,10 +110,11 @@ class Fused : public Rescue {
       const auto strip = in_order(placed);
       advance_direction(strip, -1, step);
       advance_direction(strip, 0, step);
-      auto& first = row_sums(placed, 0);
-      advance_rows(strip, step, lanes_[domain_.number(placed)], &first, upwards_ ? -1 : 1);
-      // The edges to a strip that comes before are counted there, when its halo is filled.
-      if (!at_boundary(placed)) first.edges = 0;
+      advance_rows(strip, step, [&](std::int64_t i, const RowSums& sums) {
+        row_sums(placed, i) = sums;
+        // The edges to a strip that comes before are counted there, when its halo is filled.
+        if (i == 0 && !at_boundary(placed)) row_sums(placed, i).edges = 0;
+      });
     });
   }
 
@@ -198,8 +197,7 @@ class Fused : public Rescue {
   /// From the row above the first to the one below the last; added up in order: the same for any
   /// number of threads.
   std::vector<RowSums> row_sums_;
-  std::vector<std::vector<RowLanes>> lanes_;  ///< of each strip
-  bool upwards_ = false;                      ///< this sweep
+  bool upwards_ = false;  ///< this sweep
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "base/as_size.hpp"
 #include "base/prefetch.hpp"
@@ -26,7 +27,6 @@ inline double multiply_add(double a, double b, double c) {
 }
 
 using Doubles = Values<double>;
-constexpr std::int64_t together = RowLanes::columns;
 constexpr std::int64_t size = Vector<double>::size;
 
 inline Doubles multiply_add(const Doubles& a, const Doubles& b, const Doubles& c) {
@@ -35,11 +35,38 @@ inline Doubles multiply_add(const Doubles& a, const Doubles& b, const Doubles& c
   return result;
 }
 
+constexpr std::int64_t together = 8;  ///< columns that are advanced side by side
 /// Columns of a block of advance_rows(): seven rows of them stay in a first cache of 32 KiB.
 constexpr std::int64_t block = 512;
 /// By how many columns a block moves to the left from one row to the next, so that what it needs
 /// to the right in the row above is there.
 constexpr std::int64_t slope = together;
+
+/// An inner product of a row, in sums side by side.
+class LaneSum {
+ public:
+  /// Of the columns from the `part`-th vector of those side by side.
+  void add(std::int64_t part, const Doubles& terms) { parts_[as_size(part)] += terms; }
+  void add(double term) { parts_[0][0] += term; }
+  double total() const {
+    double sum = 0;
+    for (const auto& part : parts_) {
+      for (std::int64_t i = 0; i < size; ++i) sum += part[i];
+    }
+    return sum;
+  }
+
+ private:
+  std::array<Doubles, together / size> parts_{};
+};
+
+/// Of a row that is advanced piece by piece.
+struct RowLanes {
+  LaneSum residual;
+  LaneSum coupling;
+  LaneSum vertical;
+  LaneSum horizontal;
+};
 
 /// Columns of one row, the first a multiple of `together`. Neighbours within a row are shuffled in
 /// registers: half of the loads are saved.
@@ -230,13 +257,12 @@ RowSums advance(const Strip& strip, std::int64_t i, const Step& step) {
   return finish_row(strip, i, lanes);
 }
 
-std::size_t lanes_needed(std::int64_t cols) { return as_size(cols / slope + 2); }
-
-void advance_rows(const Strip& strip, const Step& step, std::span<RowLanes> lanes, RowSums* sums,
-                  std::int64_t next) {
+void advance_rows(const Strip& strip, const Step& step,
+                  const std::function<void(std::int64_t, const RowSums&)>& done) {
   const auto rows = strip.rows();
   const auto cols = strip.cols();
   const auto width = cols > block ? block : cols + slope * rows;  // one block: whole rows
+  std::vector<RowLanes> lanes(as_size(cols / slope + 2));         // of the rows not yet done
   for (std::int64_t begin = 0; begin < cols + slope * (rows - 1); begin += width) {
     const auto end = begin + width;
     const auto first = std::max<std::int64_t>(0, (begin - cols) / slope);
@@ -247,7 +273,7 @@ void advance_rows(const Strip& strip, const Step& step, std::span<RowLanes> lane
       auto& own = lanes[as_size(i) % lanes.size()];
       if (columns.begin == 0) own = {};
       advance_piece(strip, i, columns, step, own);
-      if (columns.end == cols) sums[i * next] = finish_row(strip, i, own);
+      if (columns.end == cols) done(i, finish_row(strip, i, own));
     }
   }
 }

@@ -4,14 +4,10 @@
 // on how the grid is cut among threads.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <functional>
 
-#include "base/as_size.hpp"
 #include "numerics/grid.hpp"
-#include "numerics/vectors.hpp"
 
 namespace halobench {
 
@@ -81,36 +77,6 @@ struct RowSums {
   double edges = 0;
 };
 
-/// An inner product of a row, in sums side by side.
-class LaneSum {
- public:
-  static constexpr std::int64_t columns = 8;  ///< that are added side by side
-
-  /// Of the columns from the `part`-th vector of those side by side.
-  void add(std::int64_t part, const Values<double>& terms) { parts_[as_size(part)] += terms; }
-  void add(double term) { parts_[0][0] += term; }
-  double total() const {
-    double sum = 0;
-    for (const auto& part : parts_) {
-      for (std::int64_t i = 0; i < Vector<double>::size; ++i) sum += part[i];
-    }
-    return sum;
-  }
-
- private:
-  std::array<Values<double>, columns / Vector<double>::size> parts_{};
-};
-
-/// Of a row that is advanced piece by piece.
-struct RowLanes {
-  static constexpr std::int64_t columns = LaneSum::columns;
-
-  LaneSum residual;
-  LaneSum coupling;
-  LaneSum vertical;
-  LaneSum horizontal;
-};
-
 /// The strip with its rows of x, r and p counted from the last one up, so that a sweep over it goes
 /// upwards.
 Strip upside_down(const Strip& strip);
@@ -122,11 +88,9 @@ void advance_direction(const Strip& strip, std::int64_t i, const Step& step);
 RowSums advance(const Strip& strip, std::int64_t i, const Step& step);
 /// advance() of all rows, to the same values, but in blocks of columns whose rows stay in the first
 /// cache: each begins further to the left in each row, so that values of the row above are there.
-/// What row i adds goes to sums[i * next]. `lanes`: lanes_needed(), with any values.
-void advance_rows(const Strip& strip, const Step& step, std::span<RowLanes> lanes, RowSums* sums,
-                  std::int64_t next);
-/// How many rows advance_rows() has begun and not completed at most.
-std::size_t lanes_needed(std::int64_t cols);
+/// Calls done(row, its sums) when a row is complete.
+void advance_rows(const Strip& strip, const Step& step,
+                  const std::function<void(std::int64_t, const RowSums&)>& done);
 /// What advance() will make of r at `count` points from (row, col), one below the other if
 /// `downwards`, else side by side: needed early, to be sent. Changes nothing but `out`.
 void foresee(const Strip& strip, std::int64_t row, std::int64_t col, bool downwards,
