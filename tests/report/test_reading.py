@@ -12,9 +12,10 @@ from recorded import Raw, pingpong, poisson, quick, write_folder
 
 from haloscope.report import writing
 from haloscope.report.composing import compose
-from haloscope.report.document import NOTES, Document
+from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart, print_zoom
 from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Lines, Mark
+from haloscope.topics.common.notebook import NOTES
 from haloscope.topics.common.table import Cell, Column, Table, label
 
 STUDY = """

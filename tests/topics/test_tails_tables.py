@@ -31,7 +31,7 @@ def test_percentiles_are_listed_with_the_median_and_their_intervals() -> None:
     assert any("P95 100 and P99 500, over all launches" in note for note in table.notes)
     assert noted(table, "geometric mean ", " of 6 launches")
     assert (row[5].low, row[5].spread) == (None, "")  # P99 takes 500 in each
-    assert noted(table, "too few of its")
+    assert noted(table, "with too few for an interval")
 
 
 def test_a_percentile_that_needs_more_repetitions_is_absent() -> None:

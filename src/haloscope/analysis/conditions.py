@@ -125,7 +125,7 @@ def scatter(cases: tuple[MeasuredCase, ...]) -> str | None:
     if within:
         text += f", between launches of one allocation {100 * median(within):.2g} %"
     asked = [level_to_repeat(one, Rule().half_width) for one in several]
-    text = f"{text[:1].upper()}{text[1:]} (medians over all cases)."
-    if "allocation" in asked:
-        return f"{text} To narrow these intervals, add allocations rather than launches."
-    return f"{text} To narrow these intervals, add launches." if "launch" in asked else text
+    more = "; to narrow these intervals, add "
+    level = next((one for one in ("allocation", "launch") if one in asked), "")
+    add = {"allocation": f"{more}allocations rather than launches", "launch": f"{more}launches"}
+    return f"{text[:1].upper()}{text[1:]} (medians over all cases){add.get(level, '')}."

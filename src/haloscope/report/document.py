@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,12 +17,8 @@ from haloscope.report.method import Facts
 from haloscope.report.section import Section, numbers
 from haloscope.study.settings import Settings
 from haloscope.topics.common.figure import Figure
-from haloscope.topics.common.notebook import explains_marks
+from haloscope.topics.common.notebook import other_notes, own_notes
 from haloscope.topics.common.table import Table
-
-NOTES = 3
-"""NOTES is the maximum number of notes below a table or figure; Method has the others."""
-
 
 _BY_BADGE = (Caveat.SIMULATED, Caveat.NOT_VALIDATED)
 """_BY_BADGE are the caveats in a report's badge."""
@@ -155,28 +150,26 @@ class Document:
 
         Excluded cases have their own section.
         """
-        having: dict[str, list[str]] = {}
-        for section in self.sections:
-            for item in section.items:
-                for note in dict.fromkeys(item.notes):
-                    if note not in (*self.notes_of(item), *self.left_out):
-                        having.setdefault(note, []).append(section.called(item))
-        ordered = sorted(having, key=lambda note: not explains_marks(note))
-        return tuple(f"{note} ({numbers(having[note])})" for note in ordered)
+        names = [section.called(item) for section in self.sections for item in section.items]
+        return tuple(
+            f"{note} ({numbers([names[index] for index in having])})"
+            for note, having in other_notes(self._every_note).items()
+        )
+
+    @property
+    def _items(self) -> list[Table | Figure]:
+        return [item for section in self.sections for item in section.items]
+
+    @cached_property
+    def _every_note(self) -> list[list[str]]:
+        """Notes of each table and figure, without excluded cases."""
+        return [[note for note in one.notes if note not in self.left_out] for one in self._items]
 
     @cached_property
     def _own_notes(self) -> dict[tuple[str, type], list[str]]:
-        """Notes of each table and figure."""
-        items = [item for section in self.sections for item in section.items]
-        number_of = Counter(note for item in items for note in dict.fromkeys(item.notes))
-        return {
-            (item.id, type(item)): [
-                note
-                for note in dict.fromkeys(item.notes)
-                if number_of[note] == 1 and not explains_marks(note) and note not in self.left_out
-            ][:NOTES]
-            for item in items
-        }
+        """Notes below each table and figure."""
+        keys = [(item.id, type(item)) for item in self._items]
+        return dict(zip(keys, own_notes(self._every_note), strict=True))
 
     def section_of(self, figure: Figure) -> Section:
         """Return the section of a figure."""

@@ -82,10 +82,11 @@ def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_fft_row(case, own, notebook) for case in own)
     notebook.note(
-        "rate: 2.5 N log2 N operations per real transform of N points, as is "
-        "customary; FFTW performs fewer. A step has two transforms. in transposes: share of a "
-        "step without computation, mean over processes. Pipelined transposes: only the "
-        "part not hidden by transforms. sent: by all processes per step."
+        "rate: 2.5 N log2 N operations per real transform of N points (customary), two "
+        "transforms per step.",
+        "share in transposes: time without computation, mean over processes; only what "
+        "transforms do not hide if pipelined.",
+        "sent: by all processes per step.",
     )
     return [
         notebook.table("fft", context.title("Fourier transforms over pencils"), _FFT_COLUMNS, rows)
@@ -131,10 +132,12 @@ def heat_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_heat_row(case, own, notebook) for case in own)
     notebook.note(
-        "assembly: phases generate and assemble; matrix-free: only the right-hand side. "
-        "time per iteration: all other phases, mean over processes. memory: declared bytes "
-        "per iteration / that time. imbalance: maximum elements per process / mean. error: "
-        "largest difference from the series solution of the cube, at nodes with x up to 1/2."
+        "assembly: phases generate and assemble (matrix-free: only the right-hand side).",
+        "time per iteration: all other phases, mean over processes.",
+        "memory: declared bytes per iteration / time per iteration.",
+        "imbalance: maximum elements per process / mean.",
+        "error: largest difference from the series solution of the cube, at nodes with x up to "
+        "1/2.",
     )
     return [
         notebook.table(

@@ -117,8 +117,8 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
     notebook.note(f"T = a + 2 Tₗ N, one fit per level: {model.source}.")
     told_by = "as requested" if part.cases[0].simulated else "as reported by each process"
     notebook.note(
-        f"level: largest distance between neighbours in the ring ({told_by}). A single "
-        "process sends to itself and has no level."
+        f"level: largest distance between neighbours in the ring ({told_by}).",
+        "A single process sends to itself and has no level.",
     )
     for warning in model.warnings:
         notebook.note(warning)

@@ -53,14 +53,15 @@ def spmv_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_row(case, own, notebook) for case in own)
     notebook.note(
-        "rate: two operations per nonzero. memory: declared bytes (12 per nonzero, 8 with shared "
-        "columns, and vectors) / time. ghosts: values of x that a rank receives, largest over "
-        "ranks. imbalance: maximum nonzeros per rank / mean."
+        "rate: two operations per nonzero.",
+        "memory: declared bytes (12 per nonzero, 8 with shared columns, and vectors) / time.",
+        "ghosts: values of x that a rank receives, largest over ranks.",
+        "imbalance: maximum nonzeros per rank / mean.",
     )
     if any(_waits_in_a_thread(case) for case in own if case.simulated):
         notebook.note(
-            "split_temporary, simulated: messages progress in the background, so no thread "
-            "waits for them. The only added cost is one addition."
+            "split_temporary, simulated: messages progress in the background, so the only added "
+            "cost is one addition."
         )
     return [notebook.table("spmv", context.title("Sparse matrix times vector"), _COLUMNS, rows)]
 

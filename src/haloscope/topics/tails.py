@@ -153,9 +153,10 @@ def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
     rows = tuple(_row(tail, cases, notebook) for tail in found)
     least = listed([f"{_name(share)} {needed(share)}" for share in SHARES])
     notebook.note(
-        "Over repetitions, without warm-up; other tables have medians of launches. "
-        f"required repetitions: {least}, over all launches for the value, and per launch "
-        "for the interval. last / median: highest percentile in the row / median."
+        "Over repetitions, without warm-up; other tables have medians of launches.",
+        "last / median: highest percentile in the row / median.",
+        f"Required repetitions: {least}, over all launches for the value, and per launch for the "
+        "interval.",
     )
     return [
         notebook.table(

@@ -90,10 +90,11 @@ def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
     own = [one.case for one in found]
     notebook = Notebook(own, context.all_cases)
     notebook.note(
-        "Over whole launches, relative to their arithmetic mean, as in the literature; "
-        "other tables have medians. fastest, slowest: launches farthest from the mean. "
+        "Over whole launches, relative to their arithmetic mean, as in the literature; other "
+        "tables have medians.",
+        "fastest, slowest: launches farthest from the mean.",
         "settled after: number of launches after which the mean stays within "
-        f"{percent(SETTLED)} of the final mean."
+        f"{percent(SETTLED)} of the final mean.",
     )
     for text in dict.fromkeys(text for case in own for text in _published(case.kernel, context)):
         notebook.note(text)
@@ -156,11 +157,12 @@ def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list
         return []
     own = [one.case for one in found]
     left_out = len(every) - len(found)
-    note = (
-        "Relative to the mean of all launches, in order of execution. Bars at the last "
-        "launch: fastest to slowest launch."
-    )
-    further = f" {count(left_out, 'case')} with less variation are only in the table."
+    notes = [
+        "Relative to the mean of all launches, in order of execution.",
+        "Bars at the last launch: fastest to slowest launch.",
+    ]
+    if left_out:
+        notes.append(f"Cases with less variation, only in the table: {left_out}.")
     return [
         Figure(
             kind="variability",
@@ -177,7 +179,7 @@ def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list
             fewest=FEWEST_LAUNCHES,
             alt="Mean of the first launches / mean of all launches. "
             + " ".join(map(_in_words, found)),
-            notes=(note + (further if left_out else ""),),
+            notes=tuple(notes),
         )
     ]
 

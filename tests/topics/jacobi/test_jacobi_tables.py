@@ -81,7 +81,7 @@ def test_k_and_c_are_modelled_measured_and_published() -> None:
     assert isinstance(detailed, float) and detailed == pytest.approx(textbook, rel=0.01)
     assert one["published_mlups"].value == pytest.approx(112.74)
     assert two["published_mlups"].value is None
-    assert any("No other sweep" in note for note in table.notes)
+    assert any("all measured here" in note for note in table.notes)
 
 
 def test_simulated_sweeps_are_not_called_measured_or_independent() -> None:
@@ -92,9 +92,9 @@ def test_simulated_sweeps_are_not_called_measured_or_independent() -> None:
 
     groups = list(dict.fromkeys(column.group for column in table.columns if column.group))
     assert groups == ["textbook model", "detailed model", "simulated", "published (MLUP/s)"]
-    assert not any("No other sweep" in note for note in table.notes)
+    assert not any("measured here" in note for note in table.notes)
     assert any("from the same simulation" in note for note in table.notes)
-    assert "of the same simulation" in figure.notes[0]
+    assert shows(figure.notes, "of the same simulation")
 
 
 def detailed_of_two(slowness: float) -> float:
@@ -317,7 +317,7 @@ def test_a_model_is_not_tested_on_its_calibration_case() -> None:
     predicted = scaling.predicted("textbook", scaling.swept[1]) or 0
     assert off == pytest.approx(predicted / 1000e6 - 1)
     (table,) = tables.build("jacobi", cases(study()), context(study()))
-    assert noted(table, f" {100 * off:.1f} % ", " 2 ranks.")
+    assert noted(table, f" {100 * off:.1f} % ", " 2 ranks; ")
 
 
 def test_a_single_rank_does_not_test_a_model() -> None:

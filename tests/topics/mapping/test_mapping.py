@@ -89,7 +89,7 @@ def test_published_times_of_the_same_cluster_are_in_the_matching_figure() -> Non
     def curves(host: str) -> dict[str, list[tuple[float, float]]]:
         (figure,) = figures.build("mapping", cases(transposes()), context(host))
         (panel,) = panels(figure)
-        assert ("their fewest nodes" in figure.notes[0]) == (host == "eagle")
+        assert ("their fewest nodes" in " ".join(figure.notes)) == (host == "eagle")
         return {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
 
     own = curves("eagle")

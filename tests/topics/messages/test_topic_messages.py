@@ -154,7 +154,7 @@ def test_the_finding_and_the_table_use_the_same_tests() -> None:
     shown = {row[-1].text for row in table.rows}
     undecided = any(part.verdict is Verdict.UNDECIDED for part in one.parts)
     assert (UNTESTABLE in shown) == undecided
-    assert any("Holm's correction for 10 comparisons" in note for note in table.notes)
+    assert any("corrected for 10 comparisons" in note for note in table.notes)
     assert noted(table, " 1 of 5 sizes", "together")
 
 

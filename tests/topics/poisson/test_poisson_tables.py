@@ -345,7 +345,7 @@ def test_exchange_compares_each_method_with_blocking_over_launches() -> None:
         ["nonblocking", "1.12 s", "2.00", "0.004", "faster"],
     ]
     assert table.rows[2][3].low is not None
-    assert any("Holm's correction for 2 comparisons" in note for note in table.notes)
+    assert any("corrected for 2 comparisons" in note for note in table.notes)
 
 
 def test_a_case_measured_without_its_reference_is_not_called_unmeasured() -> None:

@@ -35,7 +35,7 @@ def on_gpu(cluster: str = "summit", **params: int) -> Raw:
 def test_the_published_example_is_shown_only_for_its_cluster() -> None:
     def published(raw: Raw) -> list[float | None]:
         (table,) = build("launches", [raw], "anl-petsc-summit-part2")
-        notes = [note for note in table.notes if "They assume 10 µs" in note]
+        notes = [note for note in table.notes if "assumes 10 µs" in note]
         found = [cell.published_value for cell in table.rows[0][4:]]
         assert bool(notes) == any(found)
         return found

@@ -348,7 +348,8 @@ def test_a_timeline_has_a_row_per_rank_and_outer_phases() -> None:
     assert shows(figure.alt, " 2 ranks ", " wait (8 B) ", " (32 KiB).")
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
-    assert "Thin bars" in figure.notes[0] and "Clocks agree within 400 ns." in figure.notes[1]
+    assert "Clocks agree within 400 ns." in figure.notes
+    assert any(note.startswith("Thin bars") for note in figure.notes)
     drawing = draw_all([figure])[figure.id][0]
     assert drawing.name == "timeline-point0"
     for word in ("rank 1", "wait", "exchange", "time (ns)"):

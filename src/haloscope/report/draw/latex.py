@@ -18,7 +18,8 @@ from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart, width
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.section import Section
-from haloscope.topics.common.table import Cell, Column, Table, shared_notes
+from haloscope.topics.common.notebook import other_notes, own_notes
+from haloscope.topics.common.table import Cell, Column, Table
 
 LINES_A_PAGE = 46
 """Lines below a heading and a caption; longer tables are split, because LaTeX would not
@@ -121,17 +122,16 @@ def _write_floats(
     folder: Path,
 ) -> None:
     """Write table-ID.tex and figure-ID.tex, preamble.tex, which each of them needs, and notes.tex
-    with the notes that several tables have.
+    with the notes that are not below a table.
     """
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.tex"):
         old.unlink()
     made: Any = environment.get_template("floats.tex").module
     files = {"preamble": _PREAMBLE + environment.get_template("preamble.tex").render() + "\n"}
-    shared = shared_notes(document.tables)
-    files["notes"] = made.notes_of(shared)
-    for table in document.tables:
-        own = [note for note in table.notes if note not in shared]
+    notes = [table.notes for table in document.tables]
+    files["notes"] = made.notes_of(list(other_notes(notes)))
+    for table, own in zip(document.tables, own_notes(notes), strict=True):
         files[f"table-{table.id}"] = made.table_of(table, own)
     for figure in document.figures:
         files[f"figure-{figure.id}"] = made.figure_of(figure, drawings[figure.id], figure.notes)
@@ -141,7 +141,7 @@ def _write_floats(
 
 _PREAMBLE = r"""% Before \begin{document}: \input this file, then \graphicspath{{RESULT FOLDER/}}.
 % Then \input table-ID.tex or figure-ID.tex, and refer to them: \ref{tab:ID}, \ref{fig:ID}.
-% After the tables, \input notes.tex: the notes that several of them have.
+% After the tables, \input notes.tex: the notes that are not below one of them.
 \RequirePackage{graphicx}
 """
 

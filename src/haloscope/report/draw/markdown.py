@@ -13,7 +13,8 @@ from haloscope.report.draw.apart import apart
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.method import Facts
 from haloscope.report.section import Section
-from haloscope.topics.common.table import Cell, Table, shared_notes
+from haloscope.topics.common.notebook import other_notes, own_notes
+from haloscope.topics.common.table import Cell, Table
 
 
 def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
@@ -26,12 +27,12 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
 def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], path: Path) -> None:
     """Write lines and tables to a user's file. Raise UserError if it is not writable."""
     parts = [f"## {_inert(title)}", "", *(f"- {_plain(line)}" for line in lines)]
-    shared = shared_notes(tables)
-    for table in tables:
+    notes = [table.notes for table in tables]
+    for table, own in zip(tables, own_notes(notes), strict=True):
         parts += ["", f"### {_inert(table.title)}", "", *pipes(table), ""]
-        parts += [f"- {_inert(note)}" for note in table.notes if note not in shared]
-    if shared:
-        parts += ["", "### Notes", "", *(f"- {_inert(note)}" for note in shared)]
+        parts += [f"- {_inert(note)}" for note in own]
+    if others := other_notes(notes):
+        parts += ["", "### Notes", "", *(f"- {_inert(note)}" for note in others)]
     write_asked(path, "\n".join(parts) + "\n")
 
 

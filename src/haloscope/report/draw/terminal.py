@@ -18,7 +18,8 @@ from haloscope.findings.finding import Finding, FindingShape, Prominence
 from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
-from haloscope.topics.common.table import Cell, Table, shared_notes
+from haloscope.topics.common.notebook import other_notes, own_notes
+from haloscope.topics.common.table import Cell, Table
 
 _TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
 _WIDEST_NAME = 30
@@ -147,11 +148,12 @@ def everything(document: Document) -> RenderableType:
 
 
 def tables(chosen: Sequence[Table]) -> RenderableType:
-    """Return tables, one below the other, each with its own notes; then those that several have."""
-    shared = shared_notes(chosen)
-    parts = [part for table in chosen for part in _table(table, shared)]
-    if shared:
-        parts += [Text("Notes", style="bold"), *(_Item(note, "dim") for note in shared), Text()]
+    """Return tables, one below the other, each with its own notes; then all others, once."""
+    notes = [table.notes for table in chosen]
+    pairs = zip(chosen, own_notes(notes), strict=True)
+    parts = [part for table, own in pairs for part in _table(table, own)]
+    if others := other_notes(notes):
+        parts += [Text("Notes", style="bold"), *(_Item(note, "dim") for note in others), Text()]
     return Group(*parts)
 
 
@@ -174,10 +176,10 @@ class _Item:
             yield Text.assemble("  " if index else f"{self.mark} ", line)
 
 
-def _table(table: Table, shared: Sequence[str]) -> Iterator[RenderableType]:
+def _table(table: Table, notes: Sequence[str]) -> Iterator[RenderableType]:
     yield Text(f"{table.title}  ({table.id})", style="bold")
     yield _Blocks(apart(table))
-    yield from (_Item(note, "dim") for note in table.notes if note not in shared)
+    yield from (_Item(note, "dim") for note in notes)
     yield Text()
 
 

@@ -33,8 +33,8 @@ _SKILL = (
 
 
 SKILL = (
-    "guessed: cells with a naive estimate (no simulation). skill: 1 - error / error of the "
-    "naive estimate. 1 is perfect, 0 is as good as the naive estimate, below 0 is worse."
+    "guessed: cells with a naive estimate (no simulation).",
+    "skill: 1 - error / error of the naive estimate; 1 is perfect, below 0 is worse.",
 )
 
 
@@ -63,7 +63,7 @@ def beside_guesses(cells: Sequence[PredictedCell], of: str) -> list[Table]:
         lambda own: _skill(own) if Skill.of(own, "naive").guess.number else (),
     )
     kinds = dict.fromkeys(cell.kind for cell in cells if cell.naive is not None)
-    notes = (*(f"naive: {METHODS[kind]}." for kind in kinds), SKILL)
+    notes = (*(f"naive: {METHODS[kind]}." for kind in kinds), *SKILL)
     return [replace(table, notes=notes)] if table.rows else []
 
 

@@ -18,9 +18,9 @@ from haloscope.quantities import error, seconds, signed
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 
 MEANING = (
-    "error: predicted / known - 1; negative means too fast. missing: known - predicted, "
-    "per iteration or message, median. Cells that were used to set values in the "
-    "cluster file are not included."
+    "error: predicted / known - 1; negative means too fast.",
+    "missing: known - predicted, per iteration or message, median.",
+    "Cells that were used to set values in the cluster file are not included.",
 )
 
 
@@ -65,9 +65,7 @@ def _cells(one: Group) -> tuple[Cell, ...]:
 
 def _outstanding(residuals: Sequence[Residual], of: str) -> Table:
     found = outstanding(residuals)
-    notes = [MEANING]
-    if not found:
-        notes.append("None: no group has large errors of one sign.")
+    none = [] if found else ["None: no group has large errors of one sign."]
     return Table(
         id=f"residuals-{of}",
         kind="predicted",
@@ -77,7 +75,7 @@ def _outstanding(residuals: Sequence[Residual], of: str) -> Table:
             (label(", ".join(f"{group}: {name}" for group, name in one.names)), *_cells(one))
             for one in found
         ),
-        notes=tuple(notes),
+        notes=(*none, *MEANING),
         stub=1,
     )
 

@@ -11,9 +11,9 @@ from haloscope.papers.statements import Statement
 from haloscope.topics.common.table import Cell, Column, Table, label, plain
 
 VERDICTS = (
-    "yes: the comparisons hold as often as the statement requires; no: fewer than half "
-    "hold; mixed: between these; no cells: none were published. Comparisons within the "
-    "rounding of printed digits do not count."
+    "yes: the comparisons hold as often as the statement requires; no: fewer than half hold.",
+    "mixed: between these; no cells: none were published.",
+    "Comparisons within the rounding of printed digits do not count.",
 )
 
 
@@ -41,7 +41,7 @@ def own_cells(checked: Sequence[tuple[Statement, Assessment]], paper: str) -> li
         title=f"{len(checked)} statements of {paper}, checked against its own cells",
         columns=tuple(Column(name.replace(" ", "_"), name) for name in numbers),
         rows=(tuple(plain(number) for number in numbers.values()),),
-        notes=(VERDICTS,),
+        notes=VERDICTS,
     )
     return [Table("statements", "statements", "Statements", columns, rows, stub=1), summary]
 

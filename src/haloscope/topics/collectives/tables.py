@@ -55,8 +55,7 @@ def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context
         for one in growth(few, many, context.seed)
     )
     notebook.note(
-        "nearest to: constant, log₂ p, or p, over the whole interval. A dash: too few "
-        "processes to distinguish them."
+        "nearest to: constant, log₂ p, or p; a dash if too few processes distinguish them."
     )
     first, last = (case.layout.nodes for case in (few, many))
     where = f"from {few.ranks} to {many.processes} on one node"
@@ -137,8 +136,9 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     )
     explain(found, notebook)
     notebook.note(
-        "Phase exchange of a step, on the slowest rank. The specialised call should not be "
-        "slower than general ones (Träff, Gropp and Thakur 2010)."
+        "Times: phase exchange of a step, on the slowest rank.",
+        "The specialised call should not be slower than general ones (Träff, Gropp and Thakur "
+        "2010).",
     )
     same = common([case.settings for case in own])
     return [
@@ -169,14 +169,12 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
         notebook.note(f"{len(found) - len(broken)} rows without a shown violation are omitted.")
     tests = tests_of([contrast for one in found for contrast in one.at.values()])
     notebook.note(
-        f"violated: slower by {WORTH}x or more. With several launches, also significant by "
-        f"a test ({tests}), corrected over all sizes, guidelines, and cases (Holm). A "
-        "mock-up's time is the sum of its operations' times, each measured separately."
-    )
-    notebook.note(
-        "Guidelines: Träff, Gropp and Thakur 2010; Hunold and others 2016 (PGMPI). As "
-        "mock-ups, bcast, reduce, and allreduce use a message with the blocks of all "
-        "ranks; their own mock-ups use 1/p of it."
+        f"violated: slower by {WORTH}x or more, and significant if there are several launches.",
+        "A mock-up's time is the sum of its operations' times, each measured separately.",
+        "Guidelines: Träff, Gropp and Thakur 2010; Hunold and others 2016 (PGMPI).",
+        f"Test: {tests}, corrected over all sizes, guidelines, and cases (Holm).",
+        "As mock-ups, bcast, reduce, and allreduce use the blocks of all ranks; their own "
+        "mock-ups use 1/p of these.",
     )
     if any(one.too_few for one in found):
         notebook.note("too few: with so few launches, no difference can be significant.")

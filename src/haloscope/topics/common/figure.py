@@ -134,8 +134,8 @@ def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, .
         notes.append(f"Bars show the {shown}.")
     if any(mark.outliers for mark in marks):
         notes.append(
-            "Dots: launches more than 1.5 interquartile ranges outside the quartiles. All "
-            "numbers include them."
+            "Dots: launches more than 1.5 interquartile ranges outside the quartiles, which all "
+            "numbers include."
         )
     return tuple(notes)
 

@@ -37,7 +37,7 @@ OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "�
 EMULATED = "‖"
 REPLICATES = (
     "launches are simulated replicates with random node speeds (--spread or the cluster "
-    "file). Intervals cover these, not measurements."
+    "file), which intervals cover."
 )
 ONE_ALLOCATION = (
     "All launches ran in one batch job (allocation); results may not hold on other nodes."
@@ -63,9 +63,9 @@ class Notebook:
         self._extra: dict[str, None] = {}
         self._sources: dict[str, dict[str, None]] = {}
 
-    def note(self, text: str) -> None:
-        """Add a note; equal ones count once."""
-        self._extra[text] = None
+    def note(self, *sentences: str) -> None:
+        """Add notes of one sentence each, the most important first; equal ones count once."""
+        self._extra.update(dict.fromkeys(sentences))
 
     def estimate(self, estimate: Estimate | None, case: MeasuredCase, scale: Scale = PLAIN) -> Cell:
         """Return a cell for an estimate of one case, with its spread and marks."""
@@ -87,8 +87,8 @@ class Notebook:
         cell = self.beside(cell, published, mesh)
         if published.threads_bound and case.ranks > 1:
             self.note(
-                f"Published with OMP_PROC_BIND={published.threads_bound}, which binds the "
-                "threads of a process. The binding of processes is unknown."
+                f"Published with threads bound (OMP_PROC_BIND={published.threads_bound}) and an "
+                "unknown binding of processes."
             )
         if case.simulated and case.settings.get("nodes") == 1:  # as in `haloscope validate`
             self._marks.add(FITTED)
@@ -218,20 +218,45 @@ class Notebook:
             return alike
         also = ""
         if any(case.alike and case.launches for case in self._cases):
-            also = " Without an interval: all nodes were identical, and so were all launches."
+            also = " Launches with identical nodes have no interval."
         return f"simulated time: {REPLICATES}{also}"
 
 
 _MARKS = (OVERSUBSCRIBED, EMULATED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING)
 _SPREADS = ("[a, b]: ", "a … b: ", "(a … b): ", "A value without ", "A percentile without ")
-_RATIOS = ("ratio: ", f"a{RANGE}b: ")
+_RATIOS = ("ratio: ", f"a{RANGE}b: ", "The speedup is ", "Test for p: ", "An interval may ")
+NOTES = 3
+"""NOTES is the maximum number of notes below a table or figure; the others stand once, apart."""
 
 
 def explains_marks(note: str) -> bool:
-    """Return whether a note explains marks, spreads, or ratios, as in any table."""
+    """Return whether a note explains marks, spreads, ratios, or tests, as in any table."""
     return note == ONE_ALLOCATION or note.startswith(
         (*(f"{mark} " for mark in _MARKS), *_SPREADS, *_RATIOS)
     )
+
+
+def own_notes(several: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the notes to show below each item: at most three, which no other item has."""
+    number_of = Counter(note for notes in several for note in dict.fromkeys(notes))
+    return [
+        [
+            note
+            for note in dict.fromkeys(notes)
+            if number_of[note] == 1 and not explains_marks(note)
+        ][:NOTES]
+        for notes in several
+    ]
+
+
+def other_notes(several: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """Return all other notes, each with the indices of its items, and marks first."""
+    having: dict[str, list[int]] = {}
+    for index, (notes, own) in enumerate(zip(several, own_notes(several), strict=True)):
+        for note in dict.fromkeys(notes):
+            if note not in own:
+                having.setdefault(note, []).append(index)
+    return {note: having[note] for note in sorted(having, key=lambda one: not explains_marks(one))}
 
 
 def spread_notes(estimates: Sequence[Estimate]) -> list[str]:
@@ -243,8 +268,8 @@ def spread_notes(estimates: Sequence[Estimate]) -> list[str]:
         "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
         "interval over launches": "[a, b]: Student's interval around the geometric "
         "mean of the percentiles of {launches}, {confidence}.",
-        "pooled": "A percentile without a range: all repetitions of {launches} together. "
-        "Each launch has too few of its own for an interval.",
+        "pooled": "A percentile without a range: all repetitions of {launches} together, each "
+        "with too few for an interval.",
         "interval over allocations": "[a, b]: Student's interval around the geometric "
         "mean of the medians of {allocations} of the batch system, with {launches} "
         "(Kalibera and Jones 2013), {confidence}.",
@@ -273,10 +298,10 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
             values.setdefault(ways.setting, {})[str(case.settings[ways.setting])] = None
     alike_ = all(case.alike for case in cases)
     what = "simulations" if alike_ else "measurements"
-    noise = "" if alike_ else " Any difference between them is noise."
+    noise = "" if alike_ else "; differences are noise"
     return [
         f"A single process exchanges no messages, so {name} = {listed(list(own))} run identical "
-        f"code ({len(own)} {what}).{noise}"
+        f"code ({len(own)} {what}{noise})."
         for name, own in values.items()
     ]
 

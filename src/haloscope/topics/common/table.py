@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -116,12 +115,6 @@ def shown(value: float | None, show: Callable[[float], str]) -> Cell:
 def times(ratio: float | None) -> Cell:
     """Return a ratio: "1.20 ×"; an empty cell for None."""
     return shown(ratio, lambda value: f"{number(value)} ×")
-
-
-def shared_notes(tables: Sequence[Table]) -> list[str]:
-    """Return the notes that several of the tables have, each once."""
-    having = Counter(note for table in tables for note in dict.fromkeys(table.notes))
-    return [note for note, number in having.items() if number > 1]
 
 
 def joined(tables: Sequence[Table]) -> Table:

@@ -89,21 +89,22 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     if tests:
         number_of = count(tests[0].family, "comparison")
         notebook.note(
-            f"The speedup is a ratio of medians. Test for p: {tests_of(tests)}, with Holm's "
-            f"correction for {number_of}. A difference is significant at p ≤ {ALPHA}."
+            f"p is corrected for {number_of} (Holm).",
+            "The speedup is a ratio of medians.",
+            f"Test for p: {tests_of(tests)}; a difference is significant at p ≤ {ALPHA}.",
         )
     if any(map(_apart_alone, tests)):
         notebook.note(
-            "Intervals are for single comparisons; p is corrected for all of them. An "
-            "interval may exclude 1 although the difference is not significant."
+            "An interval may exclude 1 without a significant difference, because only p is "
+            "corrected for all comparisons."
         )
     if any(contrast.verdict == UNTESTABLE for contrast in shown):
         notebook.note(f"With so few launches, no difference can be significant (p ≤ {ALPHA}).")
     if any(contrast.verdict == FEW_ALLOCATIONS for contrast in shown):
         needed = launches_needed(tests[0].family)
         notebook.note(
-            f"A verdict requires {needed} allocations of each case (--allocations {needed}). With "
-            f"fewer, no difference can be significant (p ≤ {ALPHA})."
+            f"A significant difference requires {needed} allocations of each case "
+            f"(--allocations {needed})."
         )
 
 

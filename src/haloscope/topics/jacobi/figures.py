@@ -54,7 +54,7 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
     fewest, most = scaling.swept[0].sweep.ranks, scaling.swept[-1].sweep.ranks
     best = max(scaling.swept, key=lambda one: one.rate.value)
     shown = _model_shown(scaling)
-    lines = f"Lines: the {shown} model{_shared(scaling)}. " if shown else ""
+    lines = [f"Lines: the {shown} model{_shared(scaling)}."] if shown else []
     beside = any(_published(one, context) for one in scaling.swept)
     return Figure(
         kind="jacobi",
@@ -64,9 +64,10 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
         alt=f"Updates per second of {fewest} to {most} processes. Highest: "
         f"{number(best.rate.value / 1e6)} MLUP/s on {best.sweep.ranks}.",
         notes=(
-            "Performance P: fastest grid and nodes for each N. N P₁ / P: ideal over "
-            "measured performance; 1 means no loss. 1-D: ranks along one axis; 2/3-D: "
-            f"along two or three. {lines}Dashed grey: linear speedup.",
+            "Performance P: fastest grid and nodes for each N; dashed grey: linear speedup.",
+            "N P₁ / P: ideal over measured performance; 1 means no loss.",
+            *lines,
+            "1-D: ranks along one axis; 2/3-D: along two or three.",
             *scaling.lacking,
             *(
                 ["Published values: the report's own program, with 1200³ points per rank."]
@@ -228,11 +229,12 @@ def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
                 for one in best
             ),
             notes=(
-                "Dashed: triad bandwidth, including write-allocate traffic, times "
-                f"operations per byte. An update is {operations} operations. Bytes: those "
-                "that the variant's algorithm moves; caches cannot reduce them. With "
-                "several settings of a variant on the same number of cores: the fastest.",
+                "Dashed: triad bandwidth, including write-allocate traffic, times operations per "
+                "byte.",
                 *([_ABOVE] if _above(curves) else []),
+                f"An update is {operations} operations.",
+                "Bytes: those that the variant's algorithm moves; caches cannot reduce them.",
+                "With several settings of a variant on the same number of cores: the fastest.",
             ),
         )
     ]

@@ -53,11 +53,11 @@ def jacobi_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table
 
 _MEASURED = (
     "Models use one rank's sweep, messages between two ranks, and memory bandwidth, all "
-    "measured here. No other sweep was used in a fit."
+    "measured here."
 )
 _SHARED = (
-    "Models use one rank's sweep, messages between two ranks, and memory bandwidth from "
-    "the same simulation. Agreement says nothing about the real machine."
+    "Models use rates from the same simulation, so their agreement says nothing about the real "
+    "machine."
 )
 
 
@@ -71,7 +71,7 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
         over = f"{ranks[0]} to {ranks[-1]}" if len(ranks) > 1 else f"{ranks[0]}"
         rms = percent(root_mean_square(errors.values()))
         notebook.note(
-            f"{name} model: {model.source}. Error {rms} (root mean square) over {over} ranks."
+            f"{name} model: error {rms} (root mean square) over {over} ranks; {model.source}."
         )
     if scaling.models:
         notebook.note(_SHARED if clock(own) == "simulated" else _MEASURED)
@@ -79,8 +79,8 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
         notebook.note(f"{why[:1].upper()}{why[1:]}.")
     if any(row[-2].value is not None for row in rows):
         notebook.note(
-            "Published values: the report's own program on its own cluster, with 1200³ points per "
-            "rank. This is a different program."
+            "Published values: the report's own, different program on its own cluster, with 1200³ "
+            "points per rank."
         )
     return notebook.table(
         "jacobi",

@@ -107,10 +107,9 @@ def tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 def _table(one: Map, context: Context, index: int) -> Table:
     notebook = Notebook(one.cases, context.all_cases)
     notebook.note(
-        "pack: the fewest nodes are faster. spread: more nodes are faster; with the ratio "
-        "of times and both numbers of nodes. node-h: node-hours of spread / those of the "
-        "fewest nodes. neither: within the simulation error, or no significant "
-        "difference."
+        "pack: the fewest nodes are faster; spread: more nodes are, with the ratio of times.",
+        "node-h: node-hours of spread / those of the fewest nodes.",
+        "neither: within the simulation error, or no significant difference.",
     )
     keys = ("ratio", "packed_nodes", "spread_nodes", "packed_s", "spread_s", "node_hours")
     columns = [

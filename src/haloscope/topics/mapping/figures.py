@@ -58,16 +58,17 @@ def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
 def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
     curves = [curve for panel in panels for curve in panel.curves]
     marks = [mark for curve in curves for mark in curve.marks]
-    sentences = ["Points: block mapping."]
-    if any(mark.low is not None and mark.low != mark.high for mark in marks):
-        sentences.append("Bars: range over all mappings.")
-    sentences.append("Below 1, more nodes are faster.")
+    ranged = any(mark.low is not None and mark.low != mark.high for mark in marks)
+    sentences = [
+        "Below 1, more nodes are faster.",
+        f"Points: block mapping{'; bars: range over all mappings' if ranged else ''}.",
+    ]
     if any(curve.published for curve in curves):
-        sentences.append(
-            "Published values: run times of other programs, relative to their fewest nodes. "
-            "Percentages are taken as relative to the shorter time."
-        )
-    return (" ".join(sentences),)
+        sentences += [
+            "Published values: run times of other programs, relative to their fewest nodes.",
+            "Published percentages are taken as relative to the shorter time.",
+        ]
+    return tuple(sentences)
 
 
 def _mapping_panel(index: int, part: Facet, found: Sequence[Spread], context: Context) -> Lines:

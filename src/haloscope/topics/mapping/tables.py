@@ -95,9 +95,10 @@ def _mapping_table(part: Facet, found: Sequence[Spread], context: Context) -> Ta
     kept = len(columns) if beside or said else len(columns) - len(_PUBLISHED)
     notebook.note(
         "block: fills one node after the other; round robin: deals ranks to nodes in turn; "
-        "random: shuffled (with its seed). / fewest nodes: time relative to the fewest "
-        f"nodes ({mappings[0]}). nodes × step: cost of a step ({mappings[0]}). Ranks of a "
-        f"node: bind = {part.settings.get('bind')}."
+        "random: shuffled (with its seed).",
+        f"/ fewest nodes: time relative to the fewest nodes ({mappings[0]}).",
+        f"nodes × step: cost of a step ({mappings[0]}).",
+        f"Ranks of a node: bind = {part.settings.get('bind')}.",
     )
     _note_published(beside, [table for table, _ in said], notebook)
     return notebook.table(
@@ -120,8 +121,8 @@ def _note_published(
         )
     if tables:
         notebook.note(
-            "Published percentages are taken as relative to the shorter time; the "
-            "paper does not define them."
+            "Published percentages are taken as relative to the shorter time, which the paper "
+            "does not define."
         )
 
 
@@ -277,8 +278,8 @@ def _one_node_table(
         solve = any(kernel == SOLVER for _, kernel in pairs)
         but = f", and one of {SOLVER} is a complete solve, like a run of miniFE" if solve else ""
         notebook.note(
-            f"equivalent steps: published run time ({here}) / our time of a step. The paper "
-            f"does not give the number of steps{but}."
+            f"equivalent steps: published run time ({here}) / our time of a step.",
+            f"The paper does not give the number of steps{but}.",
         )
     return notebook.table(
         "one_node",
@@ -343,10 +344,10 @@ def _weak_table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
     rows = tuple(_weak_row(one, patterns, scaling, notebook, seed) for one in every)
     between = "intermediate: between these; " if PATTERNS[1] in patterns else ""
     notebook.note(
-        f"reference: {count(scaling.reference.ranks, 'task')} on one node. work per task: "
-        "operations relative to a task of the reference. Concentrated: the fewest nodes "
-        f"that were measured with these tasks; distributed: the most; {between}block "
-        "mapping."
+        f"concentrated: the fewest nodes that were measured with these tasks; {between}"
+        "distributed: the most.",
+        f"reference: {count(scaling.reference.ranks, 'task')} on one node.",
+        "work per task: operations relative to a task of the reference; all with block mapping.",
     )
     return notebook.table(
         "weak_scaling",

@@ -110,16 +110,16 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     notebook = Notebook(solvers, context.all_cases)
     rows = tuple(_row(use, solvers, notebook) for use in found)
     notebook.note(
-        "The working set is the data that all processes access in one sweep over the "
-        "mesh. The achieved bandwidth is computed from the declared number of bytes "
-        "per point and iteration."
+        "working set: data that all processes access in one sweep over the mesh.",
+        "achieved: from the declared number of bytes per point and iteration.",
     )
     bounded = found[0].triad is not None
     if bounded:
         notebook.note(
-            "STREAM triad was measured with the same number of cores, binding, and memory level; "
-            "its working set is the total over all processes. Its bandwidth here includes "
-            "write-allocate traffic; the bandwidth in the stream table does not."
+            "STREAM triad: with the same cores, binding, and memory level, and the total working "
+            "set of all processes.",
+            "The triad's bandwidth includes write-allocate traffic here, but not in the stream "
+            "table.",
         )
     kept = len(_COLUMNS) if bounded else -_OF_A_TRIAD
     if not bounded:
@@ -128,8 +128,8 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
         notebook.note(f"Not listed: {count(len(every) - len(found), 'case')}: {_UNLIKE}.")
     if any(use.exceeds for use in found):
         notebook.note(
-            f"{_NO_BOUND}: the solver exceeds the triad, which is not a bound in this case. Caches "
-            "served part of the traffic, or the triad was disturbed."
+            f"{_NO_BOUND}: the solver exceeds the triad, because caches served part of the traffic "
+            "or the triad was disturbed."
         )
     return [
         notebook.table(

@@ -65,8 +65,7 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         f"Largest share{' over all cases' * (len(cases) > 1)}: {largest[0]}, "
         f"{shares_between(largest[1])}.",
         notes=(
-            "Times are means over ranks and medians over launches. The time per step "
-            "follows the name of each case.",
+            "Times are means over ranks and medians over launches.",
             *([_UNEVEN] if any(abs(1 - sum(own)) > UNSEEN for own in whole) else []),
             *([_left_out(left_out)] if left_out else []),
         ),
@@ -130,14 +129,15 @@ def _figure(case: MeasuredCase, name: str, context: Context) -> Figure:
     panels = tuple(_panel(case, traces[point], point) for point in chosen)
     worst = max(trace["clock_error_s"] for trace in traces)
     notes = [
-        "One additional step of one launch, after a warm-up step. Timing of its parts adds "
-        f"overhead.{_THIN if any(bar.outer for one in panels for bar in one.bars) else ''}",
+        "One additional step of one launch, after a warm-up step, with the overhead of timing its "
+        "parts.",
         f"Clocks agree within {seconds(worst)}." if worst else "All ranks read one clock.",
+        *([_THIN] if any(bar.outer for one in panels for bar in one.bars) else []),
     ]
     if any(" stream " in row for panel in panels for row in panel.rows):
         notes.append(
             "Rows of streams: times when a device was busy, named after the phase that "
-            "launched the work. Very short intervals appear as a line."
+            "launched the work."
         )
     if not all(_took_time(call) for point in chosen for call in _calls(traces[point])):
         notes.append("Phases without measurable time are not drawn.")
@@ -159,7 +159,7 @@ def _figure(case: MeasuredCase, name: str, context: Context) -> Figure:
     )
 
 
-_THIN = " Thin bars: phases that contain other phases."
+_THIN = "Thin bars: phases that contain other phases."
 
 
 def _longest(panels: Sequence[Gantt]) -> list[str]:
@@ -177,7 +177,7 @@ def _cut(case: MeasuredCase, panels: Sequence[Gantt]) -> str:
         return ""
     most = case.settings.get("timeline")
     return (
-        f"Each rank kept its first {most} phases. Rows that end with a line and dots "
+        f"Each rank kept its first {most} phases, so rows that end with a line and dots "
         f"({'; '.join(ends)}) may continue."
     )
 

@@ -83,8 +83,9 @@ def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -
         for phase in modelled(case)
     ]
     notebook.note(
-        "Model: node model with this machine's cluster file (haloscope calibrate); none "
-        "for phases with communication. Both are of the slowest rank."
+        "model: node model with this machine's cluster file (haloscope calibrate), for phases "
+        "without communication.",
+        "Both times are of the slowest rank.",
     )
     return notebook.table(
         "phases",
@@ -186,9 +187,9 @@ def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
     notebook = Notebook([one.case for one in found], context.all_cases)
     rows = tuple(row for one in found for row in _rows(one, cases, notebook))
     notebook.note(
-        "waiting: time per step by which the rank with the most computation exceeds the "
-        "mean. Other delays of messages are not included. Values are means over steps; a "
-        "few slow steps can raise them above the median."
+        "waiting: time per step by which the rank with the most computation exceeds the mean, "
+        "without other delays of messages.",
+        "Values are means over steps; a few slow steps can raise them above the median.",
     )
     if any(len(one.ranks) > STRAGGLER_MOST for one in found):
         notebook.note(f"For each case: the {STRAGGLER_MOST} ranks with the longest computation.")

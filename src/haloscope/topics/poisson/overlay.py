@@ -101,10 +101,10 @@ def _figure(
         alt=f"Time of a solve with n = {n} ({program}) on {p[0]} to {p[-1]} processes: "
         f"{listed([curve.label for curve in curves])}.",
         notes=(
-            f"Variant and exchange of all: {program}. Shown is the fastest layout for each number "
-            "of processes.",
-            f"Hollow: published ({'; '.join(tables)}). Simulated values are those of haloscope "
-            "validate; shaded: their error.",
+            f"Variant and exchange of all: {program}; the fastest layout for each number of "
+            "processes.",
+            f"Hollow: published ({'; '.join(tables)}).",
+            "Simulated values are those of haloscope validate; shaded: their error.",
         ),
         cases=tuple(case.id for case in own),
     )

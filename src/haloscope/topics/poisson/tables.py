@@ -85,7 +85,7 @@ def _convergence_table(part: Facet, context: Context) -> Table:
         rows = [
             (*row[:_CORES], cores, *row[_CORES:]) for row, cores in zip(rows, labels, strict=True)
         ]
-    notebook.note("error ratio: error / error on a mesh twice as fine. Second order gives about 4.")
+    notebook.note("error ratio: error / error on a mesh twice as fine; about 4 for second order.")
     return notebook.table(
         "convergence", context.title("Convergence study", part.label), columns, rows
     )
@@ -194,8 +194,8 @@ def _iteration_table(found: Paces, context: Context) -> Table:
     rows = tuple(_iteration_row(found, ranks, run.get(ranks), notebook) for ranks in found.by_ranks)
     if "pipelined" in found.variants and any(case.simulated for case in found.part.cases):
         notebook.note(
-            "pipelined, simulated: the reduction progresses in the background, as with "
-            "hardware support or a progress thread. Without either, it overlaps less."
+            "pipelined, simulated: the reduction progresses in the background, as with hardware "
+            "support or a progress thread."
         )
     steps = {case.settings.get("s") for case in found.part.cases} - {None}
     if len(steps) == 1:

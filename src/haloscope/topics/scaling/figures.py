@@ -157,13 +157,14 @@ def _law_figure(found: Sequence[tuple[Law, ScalingLaw]], context: Context) -> Fi
         alt=" ".join(_in_words(each, law) for each, law in found),
         notes=(
             *bars(own, [panel]),
-            f"Law: {ScalingLaw.source}.{_BANDED if banded else ''}",
+            *([_BANDED] if banded else []),
+            f"Law: {ScalingLaw.source}.",
         ),
     )
 
 
 _BAND = f"{percent(CONFIDENCE)} band"
-_BANDED = f" Dashed: {_BAND} of the law over resampled launches, with its terms fixed."
+_BANDED = f"Dashed: {_BAND} of the law over resampled launches, with its terms fixed."
 
 
 def _points(one: Law) -> Curve:

@@ -202,11 +202,13 @@ def _table(found: Sequence[Law], context: Context) -> Table:
     notebook = Notebook([case for one in found for case in one.cases], context.all_cases)
     x = "n" if found[0].over_sizes else "p"
     notebook.note(
-        f"{ScalingLaw.source}; powers may be negative here, coefficients may not. left out: "
-        "root mean square of the relative error at each point, predicted from all others. "
-        "This law was chosen for the smallest such error, so new points may deviate more. "
-        f"Outside the measured {x} it is an extrapolation. The points of each row are in a "
-        "JSON Lines file beside the table's CSV file, in Extra-P's format."
+        "left out: root mean square of the relative error at each point, predicted from all "
+        "others.",
+        "This law was chosen for the smallest such error, so new points may deviate more.",
+        f"Outside the measured {x}, the law is an extrapolation.",
+        f"{ScalingLaw.source}; powers may be negative here, coefficients may not.",
+        "The points of each row are in a JSON Lines file beside the table's CSV file, in Extra-P's "
+        "format.",
     )
     for one in found:
         if one.law is None:

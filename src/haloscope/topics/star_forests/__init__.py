@@ -23,7 +23,7 @@ PETSC_DEFAULT = "B"
 
 OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": "D"}
 
-_OF_GPUS = "Published times are for GPU memory. Compare how they grow, not the times themselves."
+_OF_GPUS = "Published times are for GPU memory: compare how they grow, not the times themselves."
 _OF_OTHER_GPUS = "Published times are for V100 GPUs with GPU-aware MPI."
 _OF_THE_SAME = "Published times are for the simulated cluster, with messages from GPU memory."
 

@@ -126,11 +126,12 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
     yield "One way: half of a step (a broadcast and a reduction)."
     if model.on_device:
         yield (
-            f"{model.source}. The time of a move: its launch and the device's work. "
-            "T(sync): the wait for its stream, measured separately, once per wait. begin: "
-            "the library's work before packing. The device works while the host launches "
-            "the next move and begins the next operation."
+            "The device works while the host launches the next move and begins the next operation."
         )
+        yield f"{model.source}."
+        yield "The time of a move: its launch and the device's work."
+        yield "T(sync): the wait for its stream, measured separately, once per wait."
+        yield "begin: the library's work before packing."
     else:
         yield (
             f"{model.source}; T(sync) is 0, because moves in this memory are complete when "
@@ -150,8 +151,8 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
         )
     if case.simulated:
         yield (
-            "Simulated: ranks leave a barrier up to one latency apart, and so do the step "
-            "and each of its parts. The sum of small parts includes this several times."
+            "Simulated: ranks leave each barrier up to one latency apart, which the sum of small "
+            "parts includes several times."
         )
     if model.scatters:
         yield _overlap(model)
@@ -261,7 +262,7 @@ def _figure(case: MeasuredCase, name: str, context: Context) -> Figure:
             ),
         ),
         alt=switch_text(model),
-        notes=(f"{model.source}. {switch_text(model)}",),
+        notes=(switch_text(model), f"{model.source}."),
     )
 
 

@@ -103,8 +103,9 @@ def _grid(cases: Mapping[MeasuredCase, str], context: Context) -> Table:
     emulated = any(case.emulated for case in cases)
     others = [] if matched or emulated else _published_grids(context)
     notebook.note(
-        "One way: half the time to fill the halo and add it back. n: points per rank along "
-        "each axis. A message has 8 n bytes in two dimensions, 8 n² in three."
+        "One way: half the time to fill the halo and add it back.",
+        "n: points per rank along each axis; a message has 8 n bytes in two dimensions, 8 n² in "
+        "three.",
     )
     if matched or others:
         notebook.note(about_published([*cases]))
@@ -148,14 +149,15 @@ def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
     rows = tuple(_row(case, own, notebook, context.library) for case in own)
     notebook.note(
         "synchronised: the second kernel is launched after the first has ended, so its "
-        "launch is not hidden. added: the additional time."
+        "launch is not hidden.",
+        "added: the additional time.",
     )
     if any(cell.published for row in rows for cell in row):
         notebook.note(
-            "The published figures are an example, not a measurement. They assume 10 µs "
-            "per launch and no cost of a synchronisation; the cluster file has larger "
-            "values. haloscope validate anl-petsc-summit-part2 --table fig15 uses the "
-            "published assumptions."
+            "The published figures are an example, which assumes 10 µs per launch and no cost of "
+            "a synchronisation.",
+            "The cluster file has larger values; haloscope validate anl-petsc-summit-part2 --table "
+            "fig15 uses the published ones.",
         )
     return [
         notebook.table(
