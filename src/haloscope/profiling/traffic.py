@@ -82,22 +82,6 @@ class Traffic:
         """Whether a rank may have sent more than is counted."""
         return bool(self.unended or self.lacking)
 
-    @property
-    def phases(self) -> list[str]:
-        """Phases with transfers, the one with the most bytes first."""
-        sums = _summed((flow.phase, sent) for flow, sent in self.pairs.items())
-        return sorted(sums, key=lambda phase: (-sums[phase].bytes, phase))
-
-    @property
-    def operations(self) -> dict[str, Sent]:
-        """Contributions of all ranks to each collective operation, by name."""
-        return _by_operation(self.collectives)
-
-    @property
-    def file_operations(self) -> dict[str, Sent]:
-        """Bytes read from or written to files by all ranks, by the operation's name."""
-        return _by_operation(self.files)
-
     def matrix(self) -> dict[tuple[int, int], Sent]:
         """Return transfers between ranks of this world."""
         return _summed(
@@ -118,14 +102,9 @@ class Traffic:
             if self.is_outside(flow)
         )
 
-    def total(self, phase: str | None = None, kind: str | None = None) -> Sent:
-        """Return the sum of transfers, in a phase or in all, of a kind or of all."""
-        sent = (
-            sent
-            for flow, sent in self.pairs.items()
-            if phase in (None, flow.phase) and kind in (None, flow.kind)
-        )
-        return sum(sent, start=Sent())
+    def total(self, kind: str) -> Sent:
+        """Return the sum of transfers of a kind."""
+        return sum((sent for flow, sent in self.pairs.items() if flow.kind == kind), start=Sent())
 
 
 World = dict[int, Process]
@@ -293,11 +272,6 @@ def _summed(found: Iterable[tuple[_Of, Sent]]) -> dict[_Of, Sent]:
     return sums
 
 
-def _by_operation(found: Mapping[tuple[str, str], Sent]) -> dict[str, Sent]:
-    """Sum by the operation's name, in order, over all phases."""
-    return dict(sorted(_summed((name, sent) for (_, name), sent in found.items()).items()))
-
-
 _NOUNS = {
     MESSAGE: ("message", "messages"),
     NEIGHBOUR: ("neighbourhood message", "neighbourhood messages"),
@@ -309,7 +283,7 @@ def summary(traffic: Traffic) -> str:
     """Return totals of messages and bytes as one line."""
     hosts = {host for host in traffic.hosts if host is not None}
     where = f"{count(traffic.ranks, 'rank')} on {count(len(hosts), 'node')}"
-    totals = {kind: traffic.total(kind=kind) for kind in KINDS}
+    totals = {kind: traffic.total(kind) for kind in KINDS}
     sent = [
         f"{count(total.messages, *_NOUNS[kind])} with {total.bytes:,} bytes"
         for kind, total in totals.items()
@@ -323,20 +297,3 @@ def summary(traffic: Traffic) -> str:
         return f"{where}: no messages between ranks; no rank called an MPI function that moves data"
     pairs = count(len(traffic.matrix()) + len(traffic.outside()), "pair")
     return f"{where}: {', '.join(sent)} between {pairs} of ranks"
-
-
-def lacks(traffic: Traffic) -> str | None:
-    """Why counts are partial, or None if they are complete."""
-    why = []
-    if traffic.unended:
-        why.append(
-            f"{_ranks(traffic.unended)} did not reach MPI_Finalize (counted up to the last call)"
-        )
-    if traffic.lacking:
-        why.append(f"{_ranks(traffic.lacking)} wrote no counts")
-    return "; ".join(why) if why else None
-
-
-def _ranks(ranks: Sequence[int]) -> str:
-    shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
-    return f"{'rank' if len(ranks) == 1 else 'ranks'} {shown}"

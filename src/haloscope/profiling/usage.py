@@ -58,16 +58,6 @@ class Usage:
     comms: Mapping[Communicator, CommTotals]
     waits: Waits
 
-    @property
-    def run_seconds(self) -> float:
-        """Run time, summed over all ranks."""
-        return sum(self.seconds.values())
-
-    @property
-    def mpi_seconds(self) -> float:
-        """Time in MPI, summed over all ranks."""
-        return sum(spent.seconds for spent in self.functions.values())
-
     def by(self, key: Callable[[CallsOfRank], str]) -> dict[str, dict[int, Spent]]:
         """Return the time of each rank by a key of its calls; the key with the most time first."""
         found: dict[str, dict[int, Spent]] = {}
@@ -75,10 +65,6 @@ class Usage:
             of_ranks = found.setdefault(key(function), {})
             of_ranks[function.rank] = of_ranks.get(function.rank, Spent()) + spent
         return dict(sorted(found.items(), key=lambda item: (-total(item[1]).seconds, item[0])))
-
-    def share(self, seconds: float) -> float:
-        """Return a time as a share of the run time of all ranks."""
-        return seconds / self.run_seconds if self.run_seconds else 0.0
 
 
 def total(of_ranks: Mapping[int, Spent]) -> Spent:

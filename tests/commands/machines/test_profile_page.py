@@ -7,12 +7,9 @@ from typing import Any
 
 import pytest
 
-from haloscope.commands.machines.profile import MOST_PHASES, _phases
-from haloscope.commands.machines.profile_page import MOST_RANKS, document
+from haloscope.commands.machines.profile_page import MOST_RANKS, MOST_ROWS, document, printed
 from haloscope.findings.finding import FindingShape
 from haloscope.profiling.document import ProfileJson, WorldJson
-from haloscope.profiling.process import Sent
-from haloscope.profiling.traffic import Flow, Rank, Traffic
 from haloscope.topics.common.figure import Bars
 
 
@@ -92,13 +89,26 @@ def test_bars_need_run_times_and_not_too_many_ranks() -> None:
     assert len(page(world({"Recv": [1.0] * MOST_RANKS}, [2.0] * MOST_RANKS)).figures) == 1
 
 
-@pytest.mark.parametrize("number", [MOST_PHASES, MOST_PHASES + 3])
+@pytest.mark.parametrize("number", [MOST_ROWS, MOST_ROWS + 3])
 def test_phases_with_the_most_bytes_are_printed_and_the_rest_counted(number: int) -> None:
-    ends = Rank(1, 0), Rank(1, 1)
-    pairs = {Flow(f"p{k}", *ends): Sent(1, 8 * (number - k)) for k in range(number)}
+    ends = {"from": 0, "to": 1, "from_world": 1, "to_world": 1, "kind": "message", "messages": 1}
+    traffic = [{"phase": f"p{k}", "bytes": 8 * (number - k)} | ends for k in range(number)]
+    made = page(world(FUNCTIONS, [4.0, 8.0]) | {"traffic": traffic})
 
-    names = [*_phases(Traffic(1, ("a", "a"), pairs)).columns[0].cells]
+    (phases,) = (table for table in printed(made) if table.id == "phases-1")
 
-    assert names[:MOST_PHASES] == [f"p{k}" for k in range(MOST_PHASES)]
-    assert len(names) == MOST_PHASES + (number > MOST_PHASES)
-    assert number == MOST_PHASES or str(names[-1]).startswith("3 more")
+    assert [row[0].text for row in phases.rows] == [f"p{k}" for k in range(MOST_ROWS)]
+    assert len(phases.notes) == (number > MOST_ROWS)
+
+
+def test_transfers_to_other_worlds_have_their_own_table() -> None:
+    ends = {"from": 0, "to": 1, "from_world": 1, "kind": "message", "phase": "p", "messages": 2}
+    traffic = [{"to_world": other, "bytes": 8} | ends for other in (1, 2, None)]
+    made = page(world(FUNCTIONS, [4.0, 8.0]) | {"traffic": traffic})
+    tables = {one.id: one for one in made.tables}
+
+    assert [row[1].text for row in tables["outside-1"].rows] == [
+        "rank 1 of world 2",
+        "rank 1 of another world",
+    ]
+    assert tables["phases-1"].rows[0][4].value == 3

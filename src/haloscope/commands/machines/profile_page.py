@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.profiling.document import ProfileJson, WorldJson
@@ -23,6 +26,11 @@ from haloscope.topics.common.table import Cell, Column, Table, label, missing, p
 
 MOST_RANKS = 64
 """MOST_RANKS is the maximum number of ranks in the page's matrix: traffic.png has all."""
+MOST_PRINTED = 16
+"""MOST_PRINTED is the maximum number of ranks in a printed matrix: more do not fit on a line."""
+MOST_ROWS = 12
+"""MOST_ROWS is the maximum number of printed rows of other tables, the largest first."""
+_NOT_PRINTED = ("ranks", "sizes")
 _LONG = 30
 _METHOD = (
     "Time in MPI: inside calls that the program makes, from the end of MPI_Init to MPI_Finalize. "
@@ -36,19 +44,12 @@ _METHOD = (
 )
 
 
-def waits(data: WorldJson) -> list[tuple[str, str, str]]:
-    """Return each known kind of wait, its time, and its share of all ranks' run time."""
-    run = sum(value or 0.0 for value in data.run_s)
-    found = []
-    for kind in KINDS:
-        known = data.waits_known
-        if known.collective_calls if kind == AT_COLLECTIVE else known.messages:
-            total = sum(one.seconds for one in data.waits if one.kind == kind)
-            found.append((kind, seconds(total), percent(total / run if run else 0.0)))
-    return found
+def _is_known(data: WorldJson, wait: str) -> bool:
+    known = data.waits_known
+    return bool(known.collective_calls if wait == AT_COLLECTIVE else known.messages)
 
 
-def unknown_waits(data: WorldJson) -> Iterator[str]:
+def _unknown_waits(data: WorldJson) -> Iterator[str]:
     """Yield why waits of some messages or collective operations are unknown."""
     known = data.waits_known
     parts = [
@@ -64,11 +65,21 @@ def unknown_waits(data: WorldJson) -> Iterator[str]:
         yield f"waits are lower bounds: known for {' and '.join(parts)}{why}"
 
 
-def write(profile: ProfileJson, directory: Path) -> Path:
+def write(page: Document, directory: Path) -> Path:
     """Write report.html; return its path."""
     require_enclosed(directory)
-    page = document(profile)
     return html.write(page, draw_all(page.figures), directory)
+
+
+def printed(page: Document) -> Iterator[Table]:
+    """Yield the tables to print, without those by rank and size, and the largest rows of each."""
+    for table in page.tables:
+        name, more = table.id.rpartition("-")[0], len(table.rows) - MOST_ROWS
+        if name == "matrix" and len(table.rows) <= MOST_PRINTED:
+            yield table
+        elif name != "matrix" and name not in _NOT_PRINTED:
+            notes = (f"{count(more, 'more row')} in report.html.",) if more > 0 else ()
+            yield replace(table, rows=table.rows[:MOST_ROWS], notes=notes)
 
 
 def document(profile: ProfileJson) -> Document:
@@ -117,21 +128,27 @@ def _findings(profile: ProfileJson, run: float) -> Iterator[Finding]:
     parts = [Claim({"function": name}, share=share) for name, share in shares.items()]
     shape = FindingShape.BREAKDOWN
     yield Finding("Run time of all ranks", shape, (whole, *parts), metric, topic, kind="functions")
-    waited: dict[str, float] = {}
-    for one in (one for world in profile.worlds for one in world.waits):
-        waited[one.kind] = waited.get(one.kind, 0.0) + one.seconds
+    waited = _summed((one for world in profile.worlds for one in world.waits), "kind", "seconds")
     if waited:
-        whole = Claim(estimate=Estimate.alone(sum(waited.values())))
-        parts = [Claim({"wait": kind}, share=time / run) for kind, time in waited.items()]
+        whole = Claim(estimate=Estimate.alone(sum(time for (time,) in waited.values())))
+        parts = [Claim({"wait": kind}, share=time / run) for (kind,), (time,) in waited.items()]
         question = "Waits for other ranks, and their share of the run time"
         yield Finding(question, shape, (whole, *parts), metric, topic, kind="waits")
 
 
 def _functions(worlds: Iterable[WorldJson]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for one in (one for world in worlds for one in world.time):
-        found[one.function] = found.get(one.function, 0.0) + one.seconds
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    found = _summed((one for world in worlds for one in world.time), "function", "seconds")
+    return {name: time for (name,), (time,) in found.items()}
+
+
+def _summed(rows: Iterable[object], keys: str, values: str) -> dict[tuple[Any, ...], list[Any]]:
+    """Return the sums of some values of rows by other ones; the largest last sum is first."""
+    found: dict[tuple[Any, ...], list[Any]] = {}
+    for row in rows:
+        key = tuple(getattr(row, name) for name in keys.split())
+        own = [getattr(row, name) for name in values.split()]
+        found[key] = [sum(both) for both in zip(found.get(key, [0] * len(own)), own, strict=True)]
+    return dict(sorted(found.items(), key=lambda item: -item[1][-1]))
 
 
 def _figure(world: WorldJson) -> Figure | None:
@@ -167,11 +184,17 @@ _OUTSIDE, _OTHERS = "outside MPI", "other MPI functions"
 
 def _left_out(world: WorldJson) -> Iterator[str]:
     where = f"World {world.world}"
-    if world.partial:
-        yield f"{where}: partial, some ranks did not reach MPI_Finalize or wrote no counts."
+    silent = [rank for rank, host in enumerate(world.hosts) if host is None]
+    for ranks, why in (
+        (world.unended, "did not reach MPI_Finalize (counted up to the last call)"),
+        (silent, "wrote no counts"),
+    ):
+        if ranks:
+            shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
+            yield f"{where} is partial: {'rank' if len(ranks) == 1 else 'ranks'} {shown} {why}."
     for one in world.uncounted:
         yield f"{where}: {one.calls:,} {one.function} not counted."
-    yield from (f"{where}: {line}." for line in unknown_waits(world))
+    yield from (f"{where}: {line}." for line in _unknown_waits(world))
 
 
 def _tables(world: WorldJson) -> Iterator[Table]:
@@ -179,6 +202,7 @@ def _tables(world: WorldJson) -> Iterator[Table]:
     yield _ranks(world)
     yield _waits(world)
     yield _phases(world)
+    yield _outside(world)
     yield _matrix(world)
     operations = [
         (one.phase, one.operation, _number(one.calls), _bytes(one.bytes))
@@ -226,39 +250,28 @@ def _tables(world: WorldJson) -> Iterator[Table]:
 
 def _time(world: WorldJson) -> Table:
     run = sum(value or 0.0 for value in world.run_s)
-    calls: dict[str, int] = {}
-    times: dict[str, dict[int, float]] = {}
-    for one in world.time:
-        calls[one.function] = calls.get(one.function, 0) + one.calls
-        own = times.setdefault(one.function, {})
-        own[one.rank] = own.get(one.rank, 0.0) + one.seconds
-    rows = [
-        (
-            name,
-            _number(calls[name]),
-            _seconds(sum(own.values())),
-            _percent(sum(own.values()), run),
-            _seconds(min(own.get(rank, 0.0) for rank in range(world.ranks))),
-            _seconds(max(own.values())),
-        )
-        for name, own in sorted(times.items(), key=lambda item: -sum(item[1].values()))
-    ]
+    of_ranks = _summed(world.time, "function rank", "seconds")
+    rows = []
+    for (name,), (calls, total) in _summed(world.time, "function", "calls seconds").items():
+        own = [of_ranks.get((name, rank), [0.0])[0] for rank in range(world.ranks)]
+        longest = f"{seconds(max(own))} (rank {own.index(max(own))})"
+        times = (_seconds(total), _percent(total, run), _seconds(min(own)))
+        rows.append((name, _number(calls), *times, plain(max(own), longest)))
     titles = ("function", "calls", "all ranks", "of run time", "least rank", "longest rank")
     return _table(world, "time", "Time in MPI by function", titles, rows, 1)
 
 
 def _ranks(world: WorldJson) -> Table:
-    waited: dict[tuple[int, str], float] = {}
-    for one in world.waits:
-        waited[one.rank, one.kind] = waited.get((one.rank, one.kind), 0.0) + one.seconds
-    known = {kind for kind, _, _ in waits(world)}
+    waited = _summed(world.waits, "rank kind", "seconds")
     rows: list[tuple[str | Cell, ...]] = [
         (
             str(rank),
             world.hosts[rank] or "",
             *(missing() if value is None else _seconds(value) for value in (run, in_mpi)),
             *(
-                _seconds(waited.get((rank, kind), 0.0)) if kind in known else missing()
+                _seconds(waited.get((rank, kind), [0.0])[0])
+                if _is_known(world, kind)
+                else missing()
                 for kind in KINDS
             ),
         )
@@ -270,38 +283,51 @@ def _ranks(world: WorldJson) -> Table:
 
 def _waits(world: WorldJson) -> Table:
     run = sum(value or 0.0 for value in world.run_s)
-    sums: dict[tuple[str, str, str], tuple[int, float]] = {}
-    for one in world.waits:
-        key = (one.kind, one.function, one.phase)
-        calls, total = sums.get(key, (0, 0.0))
-        sums[key] = (calls + one.calls, total + one.seconds)
+    sums = _summed(world.waits, "kind function phase", "calls seconds")
     rows = [
         (*key, _number(calls), _seconds(total), _percent(total, run))
-        for key, (calls, total) in sorted(sums.items(), key=lambda item: -item[1][1])
+        for key, (calls, total) in sums.items()
     ]
     titles = ("wait", "function", "phase", "calls", "all ranks", "of run time")
     return _table(world, "waits", "Waits for other ranks", titles, rows, 3)
 
 
 def _phases(world: WorldJson) -> Table:
-    sums: dict[tuple[str, str], tuple[int, int]] = {}
-    for one in world.traffic:
-        messages, sent = sums.get((one.phase, one.kind), (0, 0))
-        sums[one.phase, one.kind] = (messages + one.messages, sent + one.bytes)
+    pairs = _summed(world.traffic, "phase kind from_world sender to_world receiver", "messages")
+    pairs_of = Counter(key[:2] for key in pairs)
     rows = [
-        (*key, _number(messages), _bytes(sent), _bytes(round(sent / messages)))
-        for key, (messages, sent) in sorted(sums.items(), key=lambda item: -item[1][1])
+        (
+            *key,
+            _number(messages),
+            _bytes(sent),
+            _number(pairs_of[key]),
+            _bytes(round(sent / messages)),
+        )
+        for key, (messages, sent) in _summed(world.traffic, "phase kind", "messages bytes").items()
     ]
-    titles = ("phase", "kind", "messages", "bytes", "mean message")
+    titles = ("phase", "kind", "messages", "bytes", "pairs", "mean message")
     return _table(world, "phases", "Messages by phase", titles, rows, 2)
 
 
+def _outside(world: WorldJson) -> Table:
+    sums = _summed(world.traffic, "from_world sender to_world receiver", "messages bytes")
+    rows: list[tuple[str | Cell, ...]] = [
+        (_rank(*key[:2]), _rank(*key[2:]), _number(messages), _bytes(sent))
+        for key, (messages, sent) in sums.items()
+        if {key[0], key[2]} != {world.world}
+    ]
+    titles = ("from", "to", "messages", "bytes")
+    return _table(world, "outside", "Messages between worlds", titles, rows, 2)
+
+
+def _rank(world: int | None, rank: int) -> str:
+    return f"rank {rank} of {'another world' if world is None else f'world {world}'}"
+
+
 def _matrix(world: WorldJson) -> Table:
-    cells: dict[tuple[int, int], int] = {}
-    for one in world.traffic:
-        if one.from_world == one.to_world == world.world:
-            pair = (one.sender, one.receiver)
-            cells[pair] = cells.get(pair, 0) + one.bytes
+    sums = _summed(world.traffic, "from_world to_world sender receiver", "bytes")
+    own = (world.world, world.world)
+    cells = {key[2:]: sent for key, (sent,) in sums.items() if key[:2] == own}
     every = range(world.ranks if cells and world.ranks <= MOST_RANKS else 0)
     rows: list[tuple[str | Cell, ...]] = [
         (
