@@ -110,7 +110,6 @@ LATE = {
     "commands/predictions/advise.py": "haloscope.commands.predictions.advice_page "
     "haloscope.commands.predictions.traffic_advice",
     "cli.py": "haloscope.host",
-    "commands/folders/history.py": "haloscope.commands.folders.history_page",
     "commands/machines/profile.py": "haloscope.report.draw.figures",
     "commands/measuring/launched.py": "haloscope.report.draw.figures.panels",
     "commands/measuring/once.py": "haloscope.commands.measuring.one_case",

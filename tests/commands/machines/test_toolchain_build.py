@@ -40,7 +40,6 @@ def made(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         (["--kernels", "ring,spmv"], ["halobench_ring", "halobench_spmv"]),
         (["--kernels", "spmv", "--device"], ["halobench_spmv", "halobench_spmv_device"]),
         (["--kernels", "launches"], ["halobench_launches_device"]),
-        (["--all"], [one.file for kernel in NAMES for one in PROGRAMS(kernel)]),
         ([], [one.file for kernel in NAMES for one in PROGRAMS(kernel)]),
     ],
 )

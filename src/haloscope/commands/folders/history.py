@@ -10,11 +10,13 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from haloscope.commands.folders import history_page
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.history import index
 from haloscope.history.series import Series, series
 from haloscope.quantities import SECONDS, count, number, quantity
+from haloscope.report.draw import terminal
 from haloscope.stats.change_points import FEWEST, lacking
 
 _DESCRIPTION = """\
@@ -82,12 +84,10 @@ def execute(arguments: argparse.Namespace) -> int:
         own = [one for one in chosen if one.place == place]
         out.print(_overview(place, own))
     if len(chosen) == 1:
-        out.print(_folders(chosen[0]))
+        out.print(terminal.tables([history_page.folders(chosen, "folders")]))
     for line in _changes(chosen):
         out.print(line, soft_wrap=True)
     if arguments.out:
-        from haloscope.commands.folders import history_page
-
         out.print(f"report: {history_page.write(chosen, arguments.out)}", soft_wrap=True)
     return 0
 
@@ -129,28 +129,6 @@ def _spark(times: Sequence[float]) -> str:
     low, high = min(shown), max(shown)
     step = (high - low) / (len(_BARS) - 1)
     return "".join(_BARS[round((time - low) / step)] if step else _BARS[0] for time in shown)
-
-
-def _folders(one: Series) -> Table:
-    starts = {change.index for change in one.changes}
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("started (UTC)")
-    table.add_column("folder", overflow="fold")
-    for name in ("launches", "median", "interval or range"):
-        table.add_column(name, justify="right")
-    table.add_column("")
-    for at, measured in enumerate(one.measured):
-        time = measured.time
-        ends = [quantity(end, SECONDS) for end in (time.low, time.high) if end is not None]
-        table.add_row(
-            f"{measured.started:%Y-%m-%d %H:%M}",
-            str(measured.folder),
-            str(time.n),
-            quantity(time.value, SECONDS),
-            " to ".join(ends),
-            "change" if at in starts else "",
-        )
-    return table
 
 
 def _changes(chosen: Sequence[Series]) -> Iterator[Text]:

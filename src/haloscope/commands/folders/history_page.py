@@ -16,6 +16,7 @@ from haloscope.stats.change_points import lacking
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
+from haloscope.topics.common.notebook import spread_text
 from haloscope.topics.common.table import Cell, Column, Table, label, plain
 
 _DATES = 3
@@ -30,7 +31,7 @@ def write(chosen: Sequence[Series], directory: Path) -> Path:
 
 def _document(chosen: Sequence[Series]) -> Document:
     places = list(dict.fromkeys(one.place for one in chosen))
-    folders = {measured.folder for one in chosen for measured in one.measured}
+    paths = {measured.folder for one in chosen for measured in one.measured}
     changes = sum(len(one.changes) for one in chosen)
     sections = []
     for number_, place in enumerate(places, start=1):
@@ -38,11 +39,11 @@ def _document(chosen: Sequence[Series]) -> Document:
         long = [one for one in own if len(one.measured) > 1]
         long.sort(key=lambda one: not one.changes)  # the answer shows the first figure
         figures = tuple(_figure(one, f"{number_}-{k}") for k, one in enumerate(long, start=1))
-        tables = (_changes(own, f"changes-{number_}"), _folders(own, f"folders-{number_}"))
+        tables = (_changes(own, f"changes-{number_}"), folders(own, f"folders-{number_}"))
         sections.append(Section(f"place-{number_}", place, figures, tables))
     return Document(
         title=f"History of {count(len(chosen), 'case')}",
-        summary=f"{count(len(folders), 'result folder')}, {count(changes, 'change point')}.",
+        summary=f"{count(len(paths), 'result folder')}, {count(changes, 'change point')}.",
         findings=tuple(arranged([*_findings(chosen, places)])),
         sections=tuple(sections),
         left_out=(),
@@ -53,7 +54,7 @@ def _document(chosen: Sequence[Series]) -> Document:
             "in the logarithms of these medians by PELT (ruptures).",
             *([f"No search for change points: {problem}"] if (problem := lacking()) else []),
         ),
-        provenance=tuple((str(k), str(path)) for k, path in enumerate(sorted(folders), start=1)),
+        provenance=tuple((str(k), str(path)) for k, path in enumerate(sorted(paths), start=1)),
     )
 
 
@@ -142,7 +143,9 @@ def _changes(own: Sequence[Series], name: str) -> Table:
     return Table(name, "history", "Change points", columns, tuple(rows), none)
 
 
-def _folders(own: Sequence[Series], name: str) -> Table:
+def folders(own: Sequence[Series], name: str) -> Table:
+    """Return the table of all folders of some series; change points are marked."""
+    changes = {(one.case, change.index) for one in own for change in one.changes}
     rows = tuple(
         (
             label(one.name, case=one.case),
@@ -154,10 +157,12 @@ def _folders(own: Sequence[Series], name: str) -> Table:
                 quantity(measured.time.value, SECONDS),
                 measured.time.low,
                 measured.time.high,
+                spread_text(measured.time, SECONDS),
             ),
+            plain("change" if (one.case, at) in changes else ""),
         )
         for one in own
-        for measured in one.measured
+        for at, measured in enumerate(one.measured)
     )
     columns = (
         Column("case", "case", align="left"),
@@ -165,5 +170,6 @@ def _folders(own: Sequence[Series], name: str) -> Table:
         Column("folder", "folder", align="left"),
         Column("launches", "launches"),
         Column("time_s", "median"),
+        Column("change", "", align="left"),
     )
     return Table(name, "history", "All folders", columns, rows, folded=True)

@@ -59,9 +59,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     build.add_argument(
         "name", nargs="?", help=f"an MPI library, or {SIMGRID} (default: the library that runs use)"
     )
-    which = build.add_mutually_exclusive_group()
-    which.add_argument("--kernels", metavar="A,B", help="build only these kernels")
-    which.add_argument("--all", action="store_true", help="build all kernels (the default)")
+    build.add_argument("--kernels", metavar="A,B", help="build only these kernels (default: all)")
     build.add_argument(
         "--device",
         action="store_true",

@@ -51,10 +51,10 @@ def write(result: Advice, facts: AdviceFacts, directory: Path) -> Path:
 
 def document(result: Advice, facts: AdviceFacts) -> Document:
     """Return the page as data."""
-    tables = [_layouts(result, result.options, "layouts", "Layouts")]
+    tables = [layouts(result, result.options, "layouts", "Layouts")]
     if facts.simulated:
         title = "Layouts, simulated before"
-        tables.append(_layouts(result, facts.simulated, "simulated", title))
+        tables.append(layouts(result, facts.simulated, "simulated", title))
     figure = _figure(result, facts)
     drawn = (figure,) if figure.shows_enough else ()
     request = _request(result.advised.candidate, facts.sockets)
@@ -190,7 +190,8 @@ def _line(front: Sequence[Option]) -> tuple[Mark, ...]:
     return tuple(Mark(one.node_seconds, one.seconds, None, None) for one in reversed(front))
 
 
-def _layouts(result: Advice, options: Sequence[Option], name: str, title: str) -> Table:
+def layouts(result: Advice, options: Sequence[Option], name: str, title: str) -> Table:
+    """Return a table of layouts with their times and costs."""
     words = {result.advised: "advised", result.default: "default"}
     if result.advised is result.default:
         words = {result.default: "advised, the default"}

@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Console
-from rich.table import Table
 
 from haloscope.advice import requests
 from haloscope.advice.judging import Advice, Goal, Option, Sureness
 from haloscope.advice.measuring import Question
 from haloscope.analysis.validation.bands import COVERAGE, Basis
 from haloscope.paths import in_a_shell
-from haloscope.quantities import count, listed, node_time, number, percent, seconds, size
+from haloscope.quantities import count, listed, node_time, number, percent, seconds
+from haloscope.report.draw import terminal
 from haloscope.run.places.here import LOCAL
 from haloscope.stats import FEWEST_FOR_INTERVAL
+from haloscope.topics.common.table import Table
 
 _SHOWN = 5
 
@@ -35,8 +37,10 @@ def how(question: Question) -> str:
     return f"measured on {question.final.name}, the best of those simulated on {question.cluster}"
 
 
-def show(question: Question, result: Advice, failed: Sequence[str], out: Console) -> None:
-    """Print advice. failed: why some layouts have no time."""
+def show(
+    question: Question, result: Advice, failed: Sequence[str], layouts: Table, out: Console
+) -> None:
+    """Print advice. failed: why some layouts have no time. layouts: all, as on the page."""
     advised, usual = result.advised, result.default
     tasks = count(advised.candidate.ranks, "task")
     goal = ", for the fewest node-hours" if result.goal is Goal.NODE_HOURS else ""
@@ -50,10 +54,8 @@ def show(question: Question, result: Advice, failed: Sequence[str], out: Console
         line = f"This is the default layout. No other layout is shown to be {better}."
         out.print(line, soft_wrap=True)
     out.print(sureness(result), markup=False, soft_wrap=True)
-    out.print(_table(result))
+    out.print(terminal.tables([_shown(result, layouts)]))
     one = advised.candidate
-    if one.mapping != "block" and (alike := _mapped_alike(result)):
-        out.print(_traffic(alike))
     launchers = requests.launchers(one, question.sockets)
     lines = [requests.sbatch_line(one), requests.environment(one), launchers["Slurm"]]
     if question.on.name == LOCAL:
@@ -118,32 +120,11 @@ def _by_paper(tables: Sequence[str]) -> str:
     )
 
 
-def _table(result: Advice) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for title in ("nodes", "tasks/node", "threads", "mapping", "time", "nodes x time", ""):
-        table.add_column(title, justify="left" if title in ("mapping", "") else "right")
-    shown = {id(one): one for one in (*result.front[:_SHOWN], result.advised, result.default)}
-    for one in sorted(shown.values(), key=lambda one: one.seconds):
-        notes = [
-            word
-            for word, those in (
-                ("advised", (result.advised,)),
-                ("default", (result.default,)),
-                ("Pareto", result.front),
-            )
-            if one in those
-        ]
-        layout = one.candidate
-        table.add_row(
-            str(layout.nodes),
-            str(layout.ppn),
-            str(layout.threads),
-            layout.mapped,
-            seconds(one.seconds),
-            node_time(one.node_seconds),
-            ", ".join(notes),
-        )
-    return table
+def _shown(result: Advice, layouts: Table) -> Table:
+    """Return the advised and the default layout, the Pareto front, and the other mappings."""
+    shown = {result.advised, result.default, *result.front[:_SHOWN], *_mapped_alike(result)}
+    rows = zip(result.options, layouts.rows, strict=True)
+    return replace(layouts, rows=tuple(row for one, row in rows if one in shown))
 
 
 def _mapped_alike(result: Advice) -> Sequence[Option]:
@@ -153,18 +134,7 @@ def _mapped_alike(result: Advice) -> Sequence[Option]:
         other
         for other in result.options
         if other.load
+        and one.mapping != "block"
         and one.nodes > 1
         and (other.candidate.nodes, other.candidate.threads) == (one.nodes, one.threads)
     ]
-
-
-def _traffic(options: Sequence[Option]) -> Table:
-    """Return the network loads of mappings with their times."""
-    table = Table(box=None, pad_edge=False)
-    for title in ("mapping", "time", "between nodes", "bytes x links", "busiest link"):
-        table.add_column(title, justify="left" if title == "mapping" else "right")
-    for one in options:
-        if one.load is not None:
-            numbers = (one.load.between_nodes, one.load.byte_hops, one.load.busiest_link)
-            table.add_row(one.candidate.mapped, seconds(one.seconds), *map(size, numbers))
-    return table

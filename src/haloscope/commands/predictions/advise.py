@@ -28,6 +28,7 @@ from haloscope.sites.script import MOST_MINUTES
 from haloscope.study.case import Value
 from haloscope.study.plan import Via, no_kernel
 from haloscope.study.values import COUNT_LIMIT, LAUNCHES_LIMIT
+from haloscope.topics.common.table import Table
 
 _DESCRIPTION = """\
 Compare layouts of a kernel (nodes, tasks per node, threads per task, and which ranks share a node)
@@ -136,11 +137,11 @@ def execute(arguments: argparse.Namespace) -> int:
     result, simulated, failed = found.advice, found.simulated, found.failed
     answer = _as_data(question, result, simulated, failed)
     _write(question, result, answer)
-    _write_page(question, found, _command(arguments))
+    layouts = _write_page(question, found, _command(arguments))
     if arguments.json:
         print(json.dumps(answer, indent=1))
     else:
-        advice_text.show(question, result, failed, Screen())
+        advice_text.show(question, result, failed, layouts, Screen())
     return 1 if failed else 0
 
 
@@ -277,7 +278,8 @@ def _command(given: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def _write_page(question: Question, found: ComparedLayouts, command: str) -> None:
+def _write_page(question: Question, found: ComparedLayouts, command: str) -> Table:
+    """Write the page; return its table of layouts."""
     from haloscope.commands.predictions import advice_page
 
     result = found.advice
@@ -291,3 +293,4 @@ def _write_page(question: Question, found: ComparedLayouts, command: str) -> Non
         sockets=question.sockets,
     )
     advice_page.write(result, facts, question.out)
+    return advice_page.layouts(result, result.options, "layouts", "Layouts")

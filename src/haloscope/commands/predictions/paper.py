@@ -8,10 +8,9 @@ import csv
 import io
 from pathlib import Path
 
-from rich.box import SIMPLE
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Table as Rows
 from rich.text import Text
 
 from haloscope.commands.screen import Screen
@@ -22,6 +21,7 @@ from haloscope.papers.statements import statements
 from haloscope.papers.tables import Grid, Paper, PaperTable, list_papers, load
 from haloscope.report.draw import csv_files, terminal
 from haloscope.report.predictions import statements as statement_tables
+from haloscope.topics.common.table import Column, Table, label
 
 _DESCRIPTION = """\
 Show published performance tables. If a study names a paper, its report compares your measurements
@@ -100,7 +100,7 @@ def _list(console: Console, paper: Paper) -> None:
     who = f"  {', '.join(paper.authors)} ({paper.year})"
     console.print(Text.assemble((paper.id, "bold"), who))
     console.print(Padding(paper.title, (0, 0, 0, 2)), style="dim")
-    tables = Table.grid(padding=(0, 2))
+    tables = Rows.grid(padding=(0, 2))
     for table in paper.tables.values():
         tables.add_row(table.id, table.caption)
     console.print(Padding(tables, (0, 0, 1, 2)))
@@ -121,7 +121,9 @@ def _show(console: Console, table: PaperTable) -> None:
     console.print(facts, style="dim", markup=False)
     for grid in table.grids():
         console.print()
-        _print_grid(console, grid)
+        if grid.title:
+            console.print(grid.title, style="bold", markup=False)
+        console.print(terminal.Blocks(_as_table(grid)))
     console.print()
     for name, column in table.columns.items():
         unit = f" [{column.unit}]" if column.unit else ""
@@ -132,33 +134,14 @@ def _show(console: Console, table: PaperTable) -> None:
         console.print(f"omitted: {omitted}", markup=False)
 
 
-def _print_grid(console: Console, grid: Grid) -> None:
-    """Print a grid, in several pieces if it is wider than the terminal."""
-    if grid.title:
-        console.print(grid.title, style="bold", markup=False)
-    for piece in _pieces(grid, console.width):
-        drawn = Table(box=SIMPLE)
-        for name in grid.corner:
-            drawn.add_column(name, justify="right", style="bold", no_wrap=True)
-        for index in piece:
-            drawn.add_column(grid.across[index], justify="right", no_wrap=True)
-        for headings, cells in grid.rows:
-            drawn.add_row(*headings, *(cells[index] or _MISSING for index in piece))
-        console.print(drawn)
-
-
-def _pieces(grid: Grid, width: int) -> list[range]:
-    gap = 3  # what the box adds to each column
-    heads = zip(
-        grid.corner, zip(*(headings for headings, _ in grid.rows), strict=True), strict=True
+def _as_table(grid: Grid) -> Table:
+    names = [*grid.corner, *grid.across]
+    rows = ((*headings, *(cell or _MISSING for cell in cells)) for headings, cells in grid.rows)
+    return Table(
+        "grid",
+        "paper",
+        grid.title,
+        tuple(Column(f"column-{number}", name) for number, name in enumerate(names)),
+        tuple(tuple(map(label, row)) for row in rows),
+        stub=len(grid.corner),
     )
-    bodies = zip(grid.across, zip(*(cells for _, cells in grid.rows), strict=True), strict=True)
-    room = width - 1 - sum(gap + max(map(len, (name, *texts))) for name, texts in heads)
-    widths = [gap + max(map(len, (name, *texts))) for name, texts in bodies]
-    pieces: list[range] = []
-    start = 0
-    for stop in range(1, len(widths) + 1):
-        if stop == len(widths) or sum(widths[start : stop + 1]) > room:
-            pieces.append(range(start, stop))
-            start = stop
-    return pieces

@@ -178,13 +178,13 @@ class _Item:
 
 def _table(table: Table, notes: Sequence[str]) -> Iterator[RenderableType]:
     yield Text(f"{table.title}  ({table.id})", style="bold")
-    yield _Blocks(apart(table))
+    yield Blocks(apart(table))
     yield from (_Item(note, "dim") for note in notes)
     yield Text()
 
 
 @dataclass(frozen=True)
-class _Blocks:
+class Blocks:
     """A table in as many blocks as the width requires, each with the rows' names.
 
     Names and titles are wrapped, and never truncated.
