@@ -72,8 +72,8 @@ def main() -> None:
     body = [
         "# False positives in simulated A/A studies",
         "",
-        f"Command: `python bench/aa.py --studies {studies}`. The launches are simulated with "
-        "fixed seeds.",
+        f"This page was written by `python bench/aa.py --studies {studies}`. The launches "
+        "are simulated with fixed seeds.",
         "[aa_real.md](aa_real.md) contains the same study on real launches.",
         "",
         "This page shows how often a program that is measured twice is reported as different from",

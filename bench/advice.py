@@ -400,7 +400,7 @@ def warm_body() -> list[str]:
 def write(title: str, lines: Sequence[str]) -> None:
     """One section of docs/bench/advice.md; the others stay."""
     sections = kept("advice")
-    head = [title, "", f"Command: `{command()}`. {taken()}", "", HOW[title], ""]
+    head = [title, "", f"This section was written by `{command()}`. {taken()}", "", HOW[title], ""]
     sections[title] = [*head, *lines, ""]
     page = ["# Advice against an exhaustive search", ""]
     for one in HOW:

@@ -113,6 +113,9 @@ class Line:
 
 
 _PEER = re.compile(r"\b(Petsc|PETSc|FFTW|textbook|stored)[^/]* / ")
+_WRITTEN = (
+    r"^This page was written by `(?:python )?(.*?)` on (\S+) .*? at commit \S+, on (.*?) with Linux"
+)
 _OWN_DATE = re.compile(
     r"^(?:.*? )?(\d{4}-\d\d-\d\d) [\d:]+ UTC(?:,? (?:at )?commit [\w-]+)?(?:;| on) (.+?)"
     r"(?:, load| with \d+ processors)"
@@ -122,11 +125,10 @@ _OWN_DATE = re.compile(
 def lines_of(name: str, text: str) -> Iterator[Line]:
     """What a page has of peers and bounds."""
     kernel, section, head = COMPARISONS[name].kernel, "", [""]
-    called = re.search(r"^Command: `(?:python )?(.*?)`, (\d{4}-\d\d-\d\d)", text, re.M)
-    processor = re.search(r"^Machine: (.*), Linux", text, re.M)
-    if called is None or processor is None:
+    called = re.search(_WRITTEN.replace(" ", r"\s+"), text, re.M | re.S)
+    if called is None:
         sys.exit(f"docs/bench/{name}.md: no command, or no machine; run bench/{name}.py")
-    machine = f"{processor[1]}, {called[2]}"
+    machine = f"{' '.join(called[3].split())}, {called[2]}"
     for line in text.splitlines():
         if line.startswith("#"):
             section = line.lstrip("# ") if line.startswith("##") else ""
@@ -143,7 +145,7 @@ def lines_of(name: str, text: str) -> Iterator[Line]:
             found = _ratio(dict(zip(head, cells, strict=True)), head[0])
             if found is not None:
                 case = ", ".join(filter(None, (section, found[0])))
-                yield Line(kernel, case, *found[1:], machine, called[1], name)
+                yield Line(kernel, case, *found[1:], machine, " ".join(called[1].split()), name)
 
 
 def _ratio(row: Mapping[str, str], first: str) -> tuple[str, str, float, str, bool] | None:

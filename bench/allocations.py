@@ -92,8 +92,8 @@ def main() -> None:
     body = [
         "# Intervals over allocations",
         "",
-        f"Command: `python bench/allocations.py --tries {tries}`. The studies are simulated "
-        "with fixed seeds.",
+        f"This page was written by `python bench/allocations.py --tries {tries}`. The studies "
+        "are simulated with fixed seeds.",
         "",
         "The tables list the coverage of the 95 % interval of `stats/allocations.py` in per "
         "cent, for",

@@ -93,6 +93,8 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
             "counts as wrong if these cells contradict it, even if all of its comparisons hold in "
             "the simulation.",
             "",
+            "| statement | place | comparisons that hold | first value that contradicts it |",
+            "|---|---|---|---|",
             *map(failing, wrong),
             "",
         ]
@@ -105,7 +107,7 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
             f"| {', '.join(f'`{one}`' for one in ids)} | {reason} |" for reason, ids in why.items()
         ]
         lines += [
-            "| statements that are not decided | reason |",
+            "| ids of undecided statements | reason |",
             "|---|---|",
             *reasons,
             "",
@@ -114,16 +116,17 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
 
 
 def failing(one: Scored) -> str:
-    """A wrong statement: how many of its comparisons hold, and the first that fails."""
+    """A wrong statement: how many of its comparisons hold, and the first value that fails."""
     assert one.simulated is not None
     held, all_ = one.simulated.holds, one.simulated.holds + one.simulated.fails
-    example = next(iter(one.simulated.examples), "")
-    holds = f"{held} of {all_} comparisons hold."
-    if example and all_ == 1:
-        holds = f"the only comparison, {example}, fails."
-    elif example:
-        holds += f" The first that fails is {example}."
-    return f'- "{one.statement.says}" ({one.statement.place}): {holds}'
+    example = contradiction(next(iter(one.simulated.examples), ""))
+    return f"| {one.statement.says} | {one.statement.place} | {held} of {all_} | {example} |"
+
+
+def contradiction(example: str) -> str:
+    """The value of a comparison that fails, with its cells: "1.04 (ranks = 4)", "1.04"."""
+    value, _, cells = example.partition(" with ")
+    return value if cells in ("", "all cells") else f"{value} ({cells})"
 
 
 def summary(several: int) -> list[str]:

@@ -36,12 +36,19 @@ from haloscope.paths import cache_path
 CASES, DYNAMICS, HEAT, ORFEO = "cases", "dynamics", "heat", "orfeo"
 STATEMENTS, OTHERS, SUMMARY, CAUSES = "statements", "others", "summary", "causes"
 LOCAL = "local"
-HOW = (
-    "Each section states its date. The error of a table cell is its simulated time divided by its "
-    "published time, minus 1. A cell is 'only predicted' if no number in a cluster file was "
-    "derived from it; otherwise, it 'set a number'. The naive guess of a time is the published "
-    "time on one node divided by the number of nodes. The skill is 1 - error / naive error "
-    "([trust](../trust.md)): 1 is perfect, and 0 is as good as the naive guess."
+HOW = "\n".join(
+    [
+        "Each section states its date. The tables use these terms:",
+        "",
+        "| term | meaning |",
+        "|---|---|",
+        "| error | simulated time of a table cell divided by its published time, minus 1 |",
+        "| only predicted | no number in a cluster file was derived from the cell; otherwise, "
+        "the cell 'set a number' |",
+        "| naive guess | published time on one node divided by the number of nodes |",
+        "| skill | 1 - error / error of the naive guess ([trust](../trust.md)): 1 is perfect, "
+        "and 0 is as good as the naive guess |",
+    ]
 )
 
 

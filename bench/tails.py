@@ -113,8 +113,8 @@ def _page(
     return [
         "# Intervals of P95 and P99",
         "",
-        f"Command: `python bench/tails.py --tries {tries}`. The studies are simulated with "
-        "fixed seeds.",
+        f"This page was written by `python bench/tails.py --tries {tries}`. The studies "
+        "are simulated with fixed seeds.",
         "",
         "The tables list the coverage of 95 % intervals of percentiles, in per cent. Launches "
         "differ",

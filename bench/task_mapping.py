@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
-from simulated_statements import BY_TABLE, SEVERAL, by_launches, right_share
+from simulated_statements import BY_TABLE, SEVERAL, by_launches, contradiction, right_share
 from turns import kept, taken, write_page
 
 from haloscope.analysis.context import Context
@@ -45,21 +45,33 @@ def table(title: str, source: str, cells: list[PredictedCell]) -> list[str]:
 
 
 PAPER, STATEMENTS = "task-mapping-drop", "statements"
-HOW = (
-    "Each section states its date. All times marked ‡ are simulated; they are deterministic and "
-    "therefore have no interval. A step of md_pppm represents a step of LAMMPS, a transform of "
-    "fft_pencil represents a transform of bigFFT, and a solve of fe_heat represents a run of "
-    "miniFE. 'Steps in a run' is the "
-    "published time of a run divided by the simulated time per step, because the paper does not "
-    "state the number of steps. 'Concentrated' uses the smallest number of nodes that was "
-    "simulated with the same number of tasks, 'distributed' the largest, and 'intermediate' a "
-    "number between them, all with block mapping and with ranks spread within nodes. 'Reference' "
-    "is the run with the fewest tasks on one node, and 'work per task' is relative to it. '/ "
-    "fewest nodes' is the time relative to the run on the fewest nodes with block mapping. "
-    "Published values are the run times of the original programs, from table 5 of the paper for "
-    "one node and otherwise from its section 6 and table 6. Published percentages are "
-    "interpreted as relative to the shorter time, because the paper does not specify their "
-    "reference."
+HOW = "\n".join(
+    [
+        "Each section states its date. All times marked ‡ are simulated. They are deterministic "
+        "and therefore have no interval.",
+        "",
+        "Three kernels represent the programs of the paper: a step of md_pppm represents a step "
+        "of LAMMPS, a transform of fft_pencil represents a transform of bigFFT, and a solve of "
+        "fe_heat represents a run of miniFE. The paper does not state the number of steps in a "
+        "run.",
+        "",
+        "| term in the tables | meaning |",
+        "|---|---|",
+        "| steps in a run | the published time of a run divided by the simulated time per step |",
+        "| concentrated | tasks on the smallest number of nodes that was simulated with this "
+        "number of tasks |",
+        "| distributed | tasks on the largest number of nodes that was simulated with this "
+        "number of tasks |",
+        "| intermediate | tasks on a number of nodes between these two |",
+        "| reference | the run with the fewest tasks on one node; 'work per task' is relative to "
+        "this run |",
+        "| / fewest nodes | time relative to the run on the fewest nodes |",
+        "",
+        "These layouts use block mapping, and the ranks of a node are spread over its cores. "
+        "Published values are the run times of the original programs: from table 5 of the paper "
+        "for one node, and otherwise from its section 6 and table 6. The paper does not specify "
+        "the reference of its percentages. They are interpreted as relative to the shorter time.",
+    ]
 )
 """HOW explains all tables; their own notes repeat it and are not on the page."""
 SHOWN = ("one_node", "weak_scaling", "mapping")
@@ -120,14 +132,14 @@ def statements(tell: Teller, launches: int) -> list[str]:
     names = " | ".join(f"verdict with {count(one.launches, 'launch', 'launches')}" for one in done)
     lines += [
         "",
-        f"| statement | place in the paper | {names} | first comparison that fails, or reason for "
-        "no verdict |",
+        f"| statement | place in the paper | {names} | first value that contradicts it, or reason "
+        "for no verdict |",
     ]
     lines += [f"|---|---|{'---|' * len(done)}---|"]
     for same in zip(*(one.found for one in done), strict=True):
         last = same[-1]
         failed = last.simulated.examples[:1] if last.simulated else ()
-        why = last.undecided or "".join(failed)
+        why = last.undecided or contradiction("".join(failed))
         scores = " | ".join(one.score for one in same)
         lines.append(f"| {last.statement.says} | {last.statement.place} | {scores} | {why} |")
     return [*lines, ""]

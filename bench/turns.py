@@ -156,9 +156,10 @@ def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -
     head = [
         f"# {title}",
         "",
-        f"Command: `{command()}`, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit()}.",
-        f"Machine: {processor()}, {platform.system()} {platform.release()}.",
-        how,
+        f"This page was written by `{command()}` on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC at "
+        f"commit {commit()}, on {processor()} with {platform.system()} {platform.release()}.",
+        "",
+        *how.split("\n"),
         "",
     ]
     return write_lines(name, [*head, *body])
@@ -166,7 +167,7 @@ def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -
 
 def wrapped(line: str) -> str:
     """A line of a page, in several where it is long; tables and commands are not broken."""
-    if len(line) <= WIDTH or line.startswith(("|", "#", "Command")):
+    if len(line) <= WIDTH or line.startswith(("|", "#")):
         return line
     indent = "  " if line.startswith("- ") else ""
     return textwrap.fill(

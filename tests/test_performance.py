@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[1]
 PAGE = """\
 # spmv compared with PETSc
 
-Command: `python bench/spmv.py --rounds 3`, 2026-11-21 04:37 UTC, commit 55b79dd.
-Machine: AMD EPYC, Linux 6.18.
+This page was written by `python bench/spmv.py --rounds 3` on 2026-11-21 04:37 UTC at commit
+55b79dd, on AMD EPYC with Linux 6.18.
 
 ## 3d27
 

@@ -47,7 +47,7 @@ def test_simulated_reports_make_no_statement_about_launches() -> None:
     one["work"] = {**(one["work"] or {}), "messages": 1581 * 6}
     text = method_of([one, simulated(32, verified=True)])
     first, *_, last = text
-    assert first.startswith("Nothing ran on stampede2: ")
+    assert "ran on stampede2." in first
     assert "haloscope cluster show stampede2" in first
     assert shows(text, "1 solve: 20 iterations ", ": 1581 (a paper")
     assert shows(last, " 120 point-to-point messages ", " took 500 ms ")

@@ -25,27 +25,30 @@ def badge(trust: Trust) -> str:
             f"Unless its numbers were changed, these are times of {trust.copied}"
         )
     if trust.own:
-        each = [
-            f"times of {one.name}, within {within(one.band.factor)} "
-            f"(95 % of {one.band.cells} published values{_elsewhere(one)})"
+        sentences += [
+            f"Times of {one.name} are validated: 95 % of {one.band.cells} published "
+            f"values{_elsewhere(one)} are within {within(one.band.factor)}"
             for one in trust.own[:_GRADES]
         ]
-        sentences.append(f"Validated there: {listed([*each, *_more(trust.own)])}")
+        sentences += [f"Times of {more} are validated" for more in _more(trust.own)]
     if off := trust.contradicted:
-        each = [
-            f"times of {one.name} (error {within(one.band.factor)}, "
-            f"{one.band.cells} published values)"
+        sentences += [
+            f"Published values contradict the times of {one.name}: the error is "
+            f"{within(one.band.factor)} ({one.band.cells} published values)"
             for one in off[:_GRADES]
         ]
-        sentences.append(f"Contradicted by published values: {listed([*each, *_more(off)])}")
+        sentences += [f"Published values contradict the times of {more}" for more in _more(off)]
     if others := [one for one in trust.others if not one.contradicted]:
         alike = grouped(
             others,
             lambda one: f"likely within {within(one.band.factor)}{'' if trust.own else _from(one)}",
         )
-        each = [f"times of {_names(these)}, {error}" for error, these in [*alike.items()][:_GRADES]]
+        sentences += [
+            f"Times of {_names(these)} are not validated: their error is {error}"
+            for error, these in [*alike.items()][:_GRADES]
+        ]
         rest = [one for these in [*alike.values()][_GRADES:] for one in these]
-        sentences.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")
+        sentences += [f"Times of {more} are not validated" for more in _more(rest, 0)]
     if fitted := [one.name for one in trust.others if one.fitted]:
         sentences.append(
             f"Published times of {listed(fitted)} were used to set values in the cluster file, so "
@@ -89,7 +92,8 @@ def _elsewhere(one: Grade) -> str:
     ]
     mesh = [f"with {_MESH[name]} = {_span(*span)}" for name, span in spans.items() if name in _MESH]
     bind = [f"with bind = {listed(one.band.binds)}"] if "bind" in one.beyond else []
-    return "".join(f", {each}" for each in (" ".join(layout), *mesh, *bind) if each)
+    parts = [each for each in (" ".join(layout), *mesh, *bind) if each]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 _LAYOUT = (
@@ -105,6 +109,8 @@ def _span(least: int, most: int) -> str:
 
 def _from(one: Grade) -> str:
     if one.band.basis is Basis.WIDEST:
-        return f" (no published times of this kernel; the largest error of others, {one.band.of})"
+        return (
+            f" (the largest known error, that of {one.band.of}; this kernel has no published times)"
+        )
     way = ", another variant" if one.band.basis is Basis.VARIANT else ""
     return f" (the error of {one.band.of}{way})"

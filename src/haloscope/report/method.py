@@ -86,24 +86,23 @@ def method(
         line
         for line in (
             "The time of a step is the maximum over processes. Each launch is a separate "
-            "mpirun; its time is the median of its steady repetitions. Unless stated "
+            "mpirun. The time of a launch is the median of its steady repetitions. Unless stated "
             "otherwise, tables show the median over launches.",
             _timer(good),
             _counts(good, cases),
             _stopped(plan),
             _warmed_up(cases),
             _layout(good),
-            "The result of every timed configuration is verified outside the timed "
-            "section. Launches that failed, computed a wrong result, or ran with other "
-            "cores or ranks than requested are excluded and listed by name.",
+            "The result of every timed configuration is verified outside the timed section. "
+            "Launches are excluded and listed by name if they failed, computed a wrong result, or "
+            "did not run with the requested ranks and cores.",
             _programs(good),
-            "With 6 or more launches, intervals are rank-based for medians and "
-            "bootstrapped for ratios. With fewer, the range over launches is shown. "
-            "Comparisons use two-sided Mann-Whitney tests over launches, with Holm's "
-            "correction.",
-            "Launches on a batch system are nested in allocations. With several allocations, "
-            "intervals and comparisons are Student's, over allocations. Settings measured in "
-            "different allocations are compared by the Mann-Whitney test."
+            "With 6 or more launches, medians have rank-based confidence intervals, and ratios "
+            "have bootstrap intervals. With fewer launches, the range over launches is shown. "
+            "Comparisons use two-sided Mann-Whitney tests over launches, with Holm's correction.",
+            "The launches ran in allocations of a batch system. With several allocations, "
+            "intervals and comparisons use Student's t over allocations. Settings that were "
+            "measured in different allocations are compared by the Mann-Whitney test."
             if any(case.allocations for case in cases)
             else "",
         )
@@ -119,39 +118,41 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     """Yield how simulated times were computed."""
     clusters = listed(sorted({str(_simulation(record)["cluster"]) for record in records}))
     yield (
-        f"Nothing ran on {clusters}: halobench ran under SimGrid's SMPI, which simulated the "
-        f"machine described by the cluster file (haloscope cluster show {clusters} lists its "
-        "numbers and their sources). Message times come from the simulated network, and "
-        "computation times from the node model. The time of a step is the maximum over "
-        "processes. Messages within a node share memory bandwidth with each other and with "
-        "computing ranks."
+        f"No program ran on {clusters}. Instead, halobench ran under SimGrid's SMPI, which "
+        "simulated the machine described by the cluster file. To list the numbers in this file "
+        f"and their sources, run haloscope cluster show {clusters}. Message times are computed "
+        "from the simulated network, and computation times from the node model. The time of a "
+        "step is the maximum over processes. Messages within a node and computing ranks share the "
+        "memory bandwidth of the node."
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)
-    rest = f"{'The other' if checked else 'All'} cases simulate time only."
     yield (
-        f"Results were computed and verified in {checked} of {count(len(records), 'case')}. "
-        f"{rest if checked < len(records) else ''}"
-    ).rstrip()
+        f"Numerical results were computed and verified in {checked} of "
+        f"{count(len(records), 'case')}."
+        f"{' The other cases simulate time only.' if checked < len(records) else ''}"
+        if checked
+        else "All cases simulate time only. Numerical results were not computed."
+    )
     yield _replicates(cases)
     yield _others(records)
     yield from map(sentence, validity(cases))
     asked = _bindings(records)
-    yield f"Placement of ranks and threads in the node model: {listed(asked)}."
+    yield f"The node model assumes this placement of ranks and threads: {listed(asked)}."
     yield _messages(records)
 
 
 def _replicates(cases: Sequence[MeasuredCase]) -> str:
     if not any(case.replicated for case in cases):
         return (
-            "One launch per case: simulated times are deterministic, so neither confidence "
+            "Each case was launched once. Simulated times are deterministic, so neither confidence "
             "intervals nor tests are needed."
         )
     return (
-        "Launches are simulated replicates. Each draws new node speeds (node.spread of the "
-        "cluster file) and new jobs on other nodes (others), with seeds that follow from "
-        "case and launch. Medians, intervals, and tests describe the variation between "
-        "nodes that a job may get, not the simulation error."
+        "Launches are simulated replicates. For each launch, node speeds (node.spread in the "
+        "cluster file) and jobs on other nodes (others) are drawn at random, with a seed derived "
+        "from the case and the launch. Medians, intervals, and tests describe the variation "
+        "between the nodes that a job may get, not the simulation error."
     )
 
 
@@ -159,9 +160,9 @@ def _others(records: Sequence[Record]) -> str:
     drawn = [one for record in records if (one := _simulation(record).get("others"))]
     found = sorted({(one["occupancy"], one["traffic"]) for one in drawn})
     return " ".join(
-        "Assumed other jobs on the cluster (others in the cluster file): on average, "
-        f"{percent(occupancy)} of the nodes are in use, and these send {percent(traffic)} "
-        "of their maximum rate. Jobs and nodes are drawn at random."
+        "The simulated cluster also runs other jobs (others in the cluster file, assumed). On "
+        f"average, {percent(occupancy)} of its nodes are in use, and these send at "
+        f"{percent(traffic)} of their maximum rate. Jobs and nodes are drawn at random."
         for occupancy, traffic in found
     )
 
@@ -175,8 +176,8 @@ def _cut_short(records: Sequence[Record]) -> str:
     whole = "; ".join(f"{number_of} ({source})" for number_of, source in known)
     return (
         f"{count(len(short), 'solve')}: {steps} iterations were simulated. The remaining "
-        "iterations, up to the known number, are assumed to take as long as the last "
-        f"simulated ones: {whole}."
+        "iterations are assumed to take as long as the last simulated ones. The total number of "
+        f"iterations is known: {whole}."
     )
 
 
@@ -202,21 +203,23 @@ def _stopped(plan: Mapping[str, Any]) -> str:
     asked = [case for case in plan.get("cases", ()) if not case.get("absent")]
     why = Counter(case.get("stopped") or "not yet" for case in asked)
     if plan.get("parting"):
-        end = "" if why["parted"] else "; at the cap on launches or time, some still did"
-        return f"Cases were launched in turn until no two of their intervals overlapped{end}."
+        end = "no two of their intervals overlapped"
+        if not why["parted"]:
+            end = "the limit of launches or time was reached, with some intervals still overlapping"
+        return f"Cases were launched in turn until {end}."
     if not rule:
         return ""
     words = {
         "narrow": "{} narrow enough",
-        "count": f"{{}} at the cap of {count(rule['most'], 'launch', 'launches')}",
-        "time": f"{{}} at the cap of {rule.get('most_s') or 0:g} s",
+        "count": f"{{}} at the limit of {count(rule['most'], 'launch', 'launches')}",
+        "time": f"{{}} at the limit of {rule.get('most_s') or 0:g} s",
         "not yet": "{} unfinished",
     }
     reasons = listed([words[key].format(count(why[key], "case")) for key in words if why[key]])
     return (
-        f"Cases were launched until the intervals of their medians were within "
-        f"± {percent(rule['half_width'])}, with all launches and without the last, or to a cap: "
-        f"{reasons}."
+        "Cases were launched until the intervals of their medians were within "
+        f"± {percent(rule['half_width'])}, both with and without the last launch, or until a "
+        f"limit was reached: {reasons}."
     )
 
 
@@ -227,12 +230,12 @@ def _warmed_up(cases: Sequence[MeasuredCase]) -> str:
         return ""
     steady = [one for one in found if one.settled]
     warm = sorted(one.repetitions for one in steady if one.repetitions)
-    out = f"; excluded warm-up: {_span(warm)}" if warm else ""
+    out = f" The first {_span(warm)} repetitions of these were excluded." if warm else ""
     rest = len(found) - len(steady)
-    drifts = f" Drifting to the end, and included completely: {rest}." if rest else ""
+    drifts = f" {rest} of them drift until their end and were included completely." if rest else ""
     return (
-        f"Warm-up was found in {len(warm)} of {count(len(found), 'series', 'series')} of "
-        f"repetitions, one per size of a case{out}.{drifts}"
+        f"Warm-up was detected in {len(warm)} of {count(len(found), 'series', 'series')} of "
+        f"repetitions (one per case and size).{out}{drifts}"
     )
 
 
@@ -255,8 +258,8 @@ def _timer(records: Sequence[Record]) -> str:
     starts = [_STARTS.get(way, f"by {way}") for way in ways]
     synchronised = f" Processes start {listed(starts)}." if ways else ""
     return (
-        f"Clock: {worst.get('function')}, with a resolution of "
-        f"{seconds(worst.get('resolution_s'))}; a call takes {seconds(worst.get('cost_s'))}."
+        f"Times were measured with {worst.get('function')}, which has a resolution of "
+        f"{seconds(worst.get('resolution_s'))} and takes {seconds(worst.get('cost_s'))} per call."
         f"{synchronised}"
     )
 
@@ -268,16 +271,22 @@ def _counts(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> str:
     if not launches:
         return ""
     return (
-        f"Launches per case: {_span(launches)}, in random order. Repetitions per launch: "
-        f"{_span(repetitions)}. Warm-up steps: {_span(warmup) or 'not known'}."
+        f"Each case has {_number_of(launches, 'launch', 'launches')}, in random order. Each launch "
+        f"has {_number_of(repetitions, 'timed repetition', 'timed repetitions')}, after "
+        f"{_number_of(warmup, 'warm-up step', 'warm-up steps')}."
     )
+
+
+def _number_of(numbers: Sequence[int], one: str, several: str) -> str:
+    """Return for example "1 to 4 launches"."""
+    return f"{_span(numbers) or 'an unknown number of'} {one if [*numbers] == [1] else several}"
 
 
 def _layout(records: Sequence[Record]) -> str:
     asked = _bindings(records)
     return (
-        f"Requested binding: {listed(asked)}. Each process reports its host and the "
-        "processors on which it may run. Haloscope compares them with the request."
+        f"The requested binding is {listed(asked)}. Each process reports its host and the "
+        "processors on which it may run, and haloscope compares these with the request."
         if asked
         else ""
     )
@@ -298,9 +307,9 @@ def _programs(records: Sequence[Record]) -> str:
     if not names:
         return ""
     return (
-        f"External programs ({listed(names)}) measure and print their own times; their "
-        "results are checked as program.toml specifies. The host and processors of each "
-        "process are those at its start. The placement of their threads is unknown."
+        f"External programs ({listed(names)}) measure and print their own times. Their results "
+        "are verified as specified in program.toml. The host and processors of each process were "
+        "recorded when it started. The placement of its threads is unknown."
     )
 
 

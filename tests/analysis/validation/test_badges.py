@@ -61,8 +61,10 @@ def test_a_badge_states_the_band_and_its_source() -> None:
 
     own, other = found.grades
     text = badge(found)
-    assert f"{within(own.band.factor)} (95 % of {own.band.cells} published values" in text
-    assert f"{other.name}, likely within {within(other.band.factor)}" in text
+    assert shows(text, f"95 % of {own.band.cells} published values", within(own.band.factor))
+    assert shows(
+        text, f"{other.name} are not validated", f"likely within {within(other.band.factor)}"
+    )
     alone = trust(cases([simulated("fused")]))
     assert alone and f"(the error of {other.band.of}, another variant)" in badge(alone)
 
@@ -80,7 +82,7 @@ def test_a_badge_names_published_values_that_contradict_the_simulation(
     (one,) = found.contradicted
     assert one.band.cells == cells and "likely" not in badge(found)
     error = within(one.band.factor)
-    assert f"{kernel} (error {error}, {cells} published values)" in badge(found)
+    assert f"{kernel}: the error is {error} ({cells} published values)" in badge(found)
     assert shows(brief_badge(found), "contradicted", error)
 
 
@@ -90,16 +92,16 @@ def test_a_badge_states_an_error_shared_by_several_kernels_once() -> None:
 
     assert found and len(found.others) == 3
     assert len({within(one.band.factor) for one in found.others}) == 1
-    assert badge(found).count("likely") == 1 and "and 1 more, likely" in badge(found)
+    assert badge(found).count("likely") == 1 and "and 1 more are not validated" in badge(found)
 
 
 @pytest.mark.parametrize(
     ("nodes", "ppn", "beyond", "expected"),
     [
-        (9, 1, ("nodes", "ppn"), (", on 3 nodes with", " 3 processes per node)")),
-        (9, 3, ("nodes",), (", on 3 nodes)",)),
-        (3, 1, ("ppn",), (", with 3 processes per node)",)),
-        (3, 3, (), ("published values)",)),
+        (9, 1, ("nodes", "ppn"), ("(on 3 nodes with", " 3 processes per node)")),
+        (9, 3, ("nodes",), ("(on 3 nodes)",)),
+        (3, 1, ("ppn",), ("(with 3 processes per node)",)),
+        (3, 3, (), ("published values are",)),
     ],
 )
 def test_a_badge_names_published_layouts_that_no_case_uses(
@@ -120,9 +122,9 @@ def test_a_badge_names_published_layouts_that_no_case_uses(
 @pytest.mark.parametrize(
     ("n", "bind", "expected"),
     [
-        (4096, "spread", ("published values)",)),
-        (512, "spread", ("published values, ", "with n = 2,048 to 65,536)")),
-        (512, "close", ("with n = 2,048 to 65,536, ", "published values, ", "with bind = spread)")),
+        (4096, "spread", ("published values are",)),
+        (512, "spread", ("published values (with n = 2,048 to 65,536)",)),
+        (512, "close", ("(with n = 2,048 to 65,536, with bind = spread)",)),
     ],
 )
 def test_a_badge_names_the_published_mesh_and_placement_if_they_differ(

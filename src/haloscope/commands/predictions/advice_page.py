@@ -60,7 +60,7 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
     request = _request(result.advised.candidate, facts.sockets)
     return Document(
         title=f"Advice: {facts.what}",
-        summary=f"{count(len(result.options), 'layout')}, {facts.how}. {facts.sureness}",
+        summary=f"{count(len(result.options), 'layout')} compared, {facts.how}. {facts.sureness}",
         findings=tuple(arranged([*_findings(result)], 1)),
         sections=(
             Section("request", "Request", (), (request,), unfolded=True),
@@ -70,8 +70,10 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
         machine=(),
         toolchains=(),
         method=(
-            "Pareto-optimal: no other layout is both faster and cheaper in node-hours.",
-            "The default fills as few nodes as possible, in order, with one thread per task.",
+            "A layout is Pareto-optimal if no other layout is both faster and cheaper in "
+            "node-hours.",
+            "The default layout fills as few nodes as possible, in order, with one thread per "
+            "task.",
         ),
         provenance=(("command", facts.command),),
     )
@@ -128,7 +130,7 @@ def _findings(result: Advice) -> list[Finding]:
         if one is not advised
     )
     if parts:
-        question = "Also Pareto-optimal"
+        question = "Other Pareto-optimal layouts"
         shape, metric = FindingShape.VALUE, Metric("time")
         found.append(Finding(question, shape, parts, metric, "advice", kind="others"))
     return found
@@ -151,14 +153,15 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     times = [one.seconds for one in result.options]
     usual = result.default.seconds
     alike = ((usual / band.factor, usual * band.factor),) if band else ()
-    notes = ["Lower left is better.", *["The line is the Pareto front."] * several]
+    notes = ["Layouts further to the lower left are better."]
+    notes += ["The line shows the Pareto front."] * several
     if band is not None:
-        error = f"factor {number(band.factor)}"
         notes.append(
-            f"Times in the shaded area do not differ from the default beyond the error ({error})."
+            "Times in the shaded area are within the simulation error of the default's time (a "
+            f"factor of {number(band.factor)})."
         )
     else:
-        notes.append("Bars: interval of the median over launches.")
+        notes.append("Bars show the confidence interval of the median over launches.")
     return Figure(
         kind="advice",
         title="Time and node-hours per step",

@@ -92,20 +92,22 @@ def sureness(result: Advice) -> str:
             needed = f" At least {FEWEST_FOR_INTERVAL} rounds are needed for this." if few else ""
             return f"The rounds do not show that any layout is {word} than the default.{needed}"
         shown = "the interval of the ratios per round is above 1"
-        return f"The best is {better} than the default; {shown}."
-    cells = f"{percent(COVERAGE)} of published ratios"
-    known = f"{cells} of this kernel and cluster, {_by_paper(band.tables)}"
+        return f"The best is {better} than the default, and {shown}."
+    cells = f"{percent(COVERAGE)} of the published ratios"
+    known = f"{cells} of this kernel and cluster: {_by_paper(band.tables)}"
     if not band.compared:
         what = "variant" if band.basis is Basis.VARIANT else "kernel and cluster"
         others = percent(COVERAGE) if band.of.startswith("published") else cells
         known = f"{others} of {band.of}; not validated for this {what}"
     elif result.beyond:
         known += f", none of which has {result.beyond}; not validated for this case"
-    error = f"a factor of {number(band.factor)}: {known}"
+    error = (
+        f"The error of a ratio of simulated times is a factor of {number(band.factor)} ({known})."
+    )
     if result.verdict is Sureness.NO_DIFFERENCE:
-        return f"Error of the ratio of simulated times: {error}."
-    side = "does not exceed" if result.verdict is Sureness.POSSIBLE else "exceeds"
-    return f"The best is {better} than the default, which {side} the simulation error ({error})."
+        return error
+    side = "less" if result.verdict is Sureness.POSSIBLE else "more"
+    return f"The best is {better} than the default, {side} than the simulation error. {error}"
 
 
 def _by_paper(tables: Sequence[str]) -> str:
