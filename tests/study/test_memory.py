@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from haloscope.study.checks.memory import Fits, largest_that_fits
+from haloscope.study.checks.capacity import Fits, largest_that_fits
 
 
 def anything(given: Mapping[str, Any]) -> bool:

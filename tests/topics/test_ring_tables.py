@@ -13,8 +13,7 @@ from noted import noted, shows
 from recorded import MACHINE, Raw, cases, changed, ring
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.distance import widest
-from haloscope.analysis.fits import ring_levels
+from haloscope.analysis.fits import ring_levels, widest
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, Verdict
 from haloscope.papers import tables as papers

@@ -8,7 +8,7 @@ from found import found, value
 from recorded import MACHINE, Raw, changed
 from recorded import ring as of_cycle
 
-from haloscope.analysis import distance
+from haloscope.analysis import fits
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import FindingShape
 from haloscope.topics.ring import level_name, ring
@@ -46,7 +46,7 @@ def test_one_process_passes_messages_to_itself() -> None:
     assert found(ring, [of_ring(1, 0)]) == []
 
 
-@pytest.mark.parametrize("name", [*distance._ORDER, distance.OVERSUBSCRIBED])
+@pytest.mark.parametrize("name", [*fits._ORDER, fits.OVERSUBSCRIBED])
 def test_every_distance_has_a_description(name: str) -> None:
     assert "-" not in level_name(name)
     assert level_name(f"{name}, cores shared") == f"{level_name(name)}, cores shared"

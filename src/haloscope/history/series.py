@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import median
 
 from haloscope.history.index import IndexedLaunch
-from haloscope.quantities import number
 from haloscope.stats.change_points import change_points, lacking
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.study.settings import Settings, describe, order, varying
@@ -37,12 +36,6 @@ class ChangePoint:
     index: int
     ratio: float
     beside: tuple[tuple[str, str, str], ...]
-
-    def __str__(self) -> str:
-        """Describe the change: "takes 1.12x as long", "is 1.3x faster"."""
-        if self.ratio > 1:
-            return f"takes {number(self.ratio)}x as long"
-        return f"is {number(1 / self.ratio)}x faster"
 
 
 @dataclass(frozen=True)

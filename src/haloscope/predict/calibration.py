@@ -12,7 +12,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges, message_models, rendezvous_bytes
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.clusters.network import Algorithm, Messages, Mpi, Overheads
-from haloscope.clusters.node import Node, Protocol
+from haloscope.clusters.node import Node, Protocol, Socket, SocketLink, SocketMemory
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import SAME_NODE, Cluster, within_node
 from haloscope.clusters.simgrid.defaults import SELECTOR
@@ -21,8 +21,7 @@ from haloscope.host.machine import OTHER_SOCKET
 from haloscope.models import loggp
 from haloscope.models.loggp import LogGP
 from haloscope.models.piecewise_hockney import Piece, PiecewiseHockney
-from haloscope.predict.node_calibration import node, quantity
-from haloscope.predict.socket_calibration import socket
+from haloscope.predict.node_calibration import memory_bandwidth, node, quantity, streams
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, count, listed, rate, seconds, size
 from haloscope.quantities import quantity as quantity_of
 from haloscope.stats.estimates import Estimate
@@ -209,3 +208,48 @@ def _ends_of_a_message(
         return Quantity(value=of.value * factor, source=of.source + note)
 
     return share(send), share(receive)
+
+
+PAIRS = "halves"
+"""PAIRS is the communication pattern of the case that measures the link: each rank with the one
+half of the ranks away, which is on another socket.
+"""
+
+
+def socket(cases: Sequence[MeasuredCase], node: Node) -> Socket | None:
+    """Return a socket of the measured node; None if it was not measured.
+
+    The times of messages between sockets are in the cluster file's messages.
+    """
+    own = node.cores // node.sockets
+    memory = tuple(
+        SocketMemory(cores=case.cores, bandwidth_bytes_per_s=memory_bandwidth(case))
+        for case in streams(cases, "close")
+        if case.cores <= own
+    )
+    bandwidth = _link(cases, node)
+    if node.sockets == 1 or not memory or bandwidth is None:
+        return None
+    return Socket(memory=memory, link=SocketLink(bandwidth_bytes_per_s=bandwidth))
+
+
+def _link(cases: Sequence[MeasuredCase], node: Node) -> Quantity | None:
+    """Return the combined bandwidth of streams between two sockets, the best over sizes.
+
+    With more than two sockets, several pairs of sockets stream at once.
+    """
+    if node.sockets % 2:
+        return None
+    for case in cases:
+        if (case.kernel, case.settings.get("pairs"), case.cores) == ("pingpong", PAIRS, node.cores):
+            sample = [
+                max(point["result"]["bandwidth_bytes_per_s"] for point in record.points)
+                / (node.sockets // 2)
+                for record in case.launches
+            ]
+            found = case.estimate(sample)
+            source = (
+                f"pingpong, streams of {count(node.cores // 2, 'pair')} of ranks on two sockets"
+            )
+            return quantity(found, source) if found else None
+    return None

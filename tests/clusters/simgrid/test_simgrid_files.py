@@ -27,7 +27,7 @@ from haloscope.clusters.node import (
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid import files as simgrid_files
-from haloscope.clusters.sketch import drawing
+from haloscope.commands.machines.cluster import drawing
 from haloscope.errors import Problem, UserError
 from haloscope.layout import Layout
 from haloscope.run.places.places import place

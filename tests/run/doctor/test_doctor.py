@@ -27,7 +27,6 @@ from haloscope.run.doctor import (
     CheckResult,
     Patient,
     Severity,
-    checks,
     libraries,
     processors,
     system,
@@ -367,9 +366,9 @@ def test_a_check_that_cannot_run_fails_and_the_others_run(
     def check_rest(patient: Patient) -> CheckResult:
         return CheckResult("rest", "ok", "fine")
 
-    monkeypatch.setattr(checks, "CHECKS", (check_disk, check_rest))
+    monkeypatch.setattr(command, "CHECKS", (check_disk, check_rest))
 
-    failed, rest = checks.examine(Patient())
+    failed, rest = command.examine(Patient())
 
     assert (failed.check, failed.level, rest.level) == ("disk", "fail", "ok")
     assert "Input/output error" in failed.what
@@ -507,7 +506,7 @@ def test_without_mpi_no_check_crashes() -> None:
 def test_every_check_is_listed() -> None:
     modules = (libraries, processors, system)
     every = {value for one in modules for name, value in vars(one).items() if "check_" in name}
-    assert every == {*checks.CHECKS}
+    assert every == {*command.CHECKS}
 
 
 @pytest.mark.parametrize(("level", "code"), [("ok", 0), ("note", 0), ("warn", 0), ("fail", 1)])
@@ -518,7 +517,7 @@ def test_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found = CheckResult("binding", level, "what [is] found", "do this")
-    monkeypatch.setattr(checks, "CHECKS", (lambda patient: found,))
+    monkeypatch.setattr(command, "CHECKS", (lambda patient: found,))
     monkeypatch.setattr(library, "available", list)
     assert command.execute(argparse.Namespace(json=False)) == code
     text = capsys.readouterr().out

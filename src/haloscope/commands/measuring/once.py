@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
+from pathlib import Path
 
 from haloscope.commands import placeoptions
-from haloscope.host import checkout, machine
+from haloscope.host import checkout, machine, process
 from haloscope.layout import BINDS, THREAD_BINDS
 from haloscope.outputs.printed import KERNEL, PRINTERS
-from haloscope.toolchains.launching import ahead
+from haloscope.toolchains import in_path
+from haloscope.toolchains.launching import parameter_files
 
 _DESCRIPTION = (
     "Run one case now, on this machine or on a simulated cluster. Print its result, its time, "
@@ -107,9 +113,26 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the case and show its record; return the exit code."""
     since = machine.used()
     here = arguments.on == "local" and arguments.toolchain is None
-    with ahead.asked() if here else nullcontext():
+    with _asked_ahead() if here else nullcontext():
         checkout.ask()
         # imported while git and the library's programs answer
         from haloscope.commands.measuring import one_case
 
         return one_case.execute(arguments, since)
+
+
+def _asked_ahead() -> AbstractContextManager[None]:
+    """Return a context in which the first programs in PATH answer in advance."""
+    return process.ahead([(one, os.environ) for one in _questions()], in_path.ANSWER_S)
+
+
+def _questions() -> Iterator[list[str]]:
+    if wrapper := _first(in_path.COMPILERS):
+        yield from (in_path.dump(wrapper), in_path.version(wrapper))
+        yield from islice(parameter_files.asking(Path(wrapper).parent), 1)
+    if launcher := _first(in_path.LAUNCHERS):
+        yield in_path.version(launcher)
+
+
+def _first(names: tuple[str, ...]) -> str | None:
+    return next(filter(None, map(shutil.which, names)), None)
