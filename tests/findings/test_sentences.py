@@ -187,7 +187,7 @@ def test_a_warning_states_the_count_the_cause_and_the_remedy() -> None:
     finding = Finding("3 of 9 launches", FindingShape.WARNING, parts, caveats=(Caveat.INCOMPLETE,))
 
     assert sentence(finding) == (
-        "3 of 9 launches: Launches are missing from the tables: 2 failed and 1 not run. Retry: "
+        "Launches are missing from the tables (3 of 9 launches): 2 failed and 1 not run. Retry: "
         "haloscope run --resume DIR."
     )
 
@@ -210,6 +210,17 @@ def test_a_caveat_is_a_mark_and_one_line_unless_all_findings_share_it() -> None:
         f"[1] {EXPLAINED[Caveat.ONE_LAUNCH].text}",
         known.explained[Caveat.ONE_LAUNCH].remedy,
     )
+
+
+def test_marks_are_numbered_in_the_order_of_the_findings() -> None:
+    part = Claim({"name": "a"}, share=0.5)
+    found = [
+        Finding(name, FindingShape.BREAKDOWN, (part,), topic="any", caveats=caveats)
+        for name, caveats in (("A", ()), ("B", (Caveat.ONE_LAUNCH,)), ("C", (Caveat.EMULATED,)))
+    ]
+
+    assert [legend(found).of(one) for one in found] == ["", "[1]", "[2]"]
+    assert [legend(found[::-1]).of(one) for one in found] == ["", "[2]", "[1]"]
 
 
 def test_findings_on_published_values_alone_have_no_part_in_what_all_findings_share() -> None:

@@ -114,7 +114,8 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "Rerun on an idle machine.",
     ),
     Caveat.UNSTEADY: Explanation(
-        "Launches of one case vary by more than 1.3x.", "Look for causes with haloscope doctor."
+        "Launches of the same case vary by more than 1.3x.",
+        "Look for causes with haloscope doctor.",
     ),
     Caveat.DISTURBED_CALIBRATION: Explanation("The calibration was disturbed."),
     Caveat.DIFFERENT_CONDITIONS: Explanation(

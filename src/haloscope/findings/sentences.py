@@ -64,7 +64,7 @@ class Legend:
     @property
     def lines(self) -> tuple[str, ...]:
         """A line for each caveat, those without a mark first."""
-        return tuple(self.listed(sorted(self.explained, key=lambda one: one in self.marks)))
+        return tuple(self.listed(self.explained))
 
     def listed(self, caveats: Iterable[Caveat], *, briefly: bool = False) -> Iterator[str]:
         """Yield a line for each caveat, then once how to get more launches, if any of them asks it.
@@ -83,15 +83,15 @@ class Legend:
 
     def of(self, finding: Finding) -> str:
         """Return the marks of a finding: "[1][3]"."""
-        return "".join(self.marks[one] for one in finding.caveats if one in self.marks)
+        return "".join(mark for one, mark in self.marks.items() if one in finding.caveats)
 
 
 def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
-    """Return the caveats of findings with their numbers, in the order of the closed list."""
+    """Return the caveats of findings with their numbers, in the order of the findings."""
     marked = [one for one in findings if one.shape is not FindingShape.WARNING]
     of_topics = [one for one in marked if one.topic]
     measured = [one for one in of_topics if one.cases] or of_topics
-    used = [caveat for caveat in Caveat if any(caveat in one.caveats for one in marked)]
+    used = [*dict.fromkeys(caveat for one in marked for caveat in one.caveats)]
     apart = [caveat for caveat in used if not all(caveat in one.caveats for one in measured)]
     marks = {caveat: f"[{number_of}]" for number_of, caveat in enumerate(apart, start=1)}
     parts = [part for one in marked for part in one.parts]
@@ -99,7 +99,8 @@ def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
     explained = {}
     stated = {one.caveats[0] for one in findings if one.shape is FindingShape.WARNING}
     stated.discard(Caveat.NEAR_CACHE_SIZE)  # the warning lists cases, not findings
-    for one in (each for each in used if each in marks or each not in stated):
+    unmarked = [one for one in Caveat if one in used and one not in {*marks, *stated}]
+    for one in (*unmarked, *marks):
         remedy = EXPLAINED[one].remedy_for(imported=imported)
         explained[one] = replace(EXPLAINED[one], remedy=again if remedy == RERUN else remedy)
     return Legend(MappingProxyType(marks), MappingProxyType(explained), imported)
@@ -363,11 +364,14 @@ _LEAST_SHARE = 1e-4
 def _warning(finding: Finding, head: str, *, imported: bool) -> str:
     explanation = EXPLAINED[finding.caveats[0]]
     facts = [_fact(finding, part) for part in finding.parts]
-    counted = f"{head}: " if head else ""
-    text = f"{explanation.text.removesuffix('.')}: {listed(facts)}." if facts else explanation.text
+    counted = head[:1].isdigit()  # "1 of 13 cases"
+    subject = f"{head}: " if head and not counted else ""
+    text = f"{subject}{explanation.text.removesuffix('.')}{bracketed(head if counted else '')}"
     more = [EXPLAINED[one].text for one in finding.caveats[1:]]
     remedy = explanation.remedy_for(imported=imported)
-    return " ".join(filter(None, [f"{counted}{text}", *more, remedy]))
+    return " ".join(
+        filter(None, [f"{text}{f': {listed(facts)}' if facts else ''}.", *more, remedy])
+    )
 
 
 def _fact(finding: Finding, part: Claim) -> str:

@@ -87,7 +87,7 @@ class Document:
         shown -= {Caveat.NEAR_CACHE_SIZE, *self._legend.marks}
         first = (Prominence.ANSWER, Prominence.KEY_FIGURE)
         used = {each for one in self.findings if one.severity in first for each in one.caveats}
-        own = [one for one in Caveat if one in (used - shown) & self.explained.keys()]
+        own = [one for one in self.explained if one in used - shown]
         return list(self._legend.listed(own, briefly=True))
 
     @property
@@ -107,6 +107,16 @@ class Document:
     def warnings(self) -> list[Finding]:
         """Findings that change the answer or its reliability."""
         return [one for one in self.findings if one.severity is Prominence.WARNING]
+
+    @property
+    def ordered(self) -> list[Finding]:
+        """All findings in the order of a page: answer, key figures, warnings, and by section."""
+        by_section = [one for section in self.sections for one in self.details(section.id)]
+        order = {one.id: number for number, one in enumerate([*by_section, *self.details()])}
+        of_page = (Prominence.ANSWER, Prominence.KEY_FIGURE, Prominence.WARNING, Prominence.DETAIL)
+        return sorted(
+            self.findings, key=lambda one: (of_page.index(one.severity), order.get(one.id, 0))
+        )
 
     def details(self, topic: str | None = None) -> list[Finding]:
         """Return the findings of a section's topic; None: those of topics without a section.
@@ -138,7 +148,7 @@ class Document:
 
     @cached_property
     def _legend(self) -> Legend:
-        return legend(self.findings, imported=self.imported)
+        return legend(self.ordered, imported=self.imported)
 
     def notes_of(self, item: Table | Figure) -> list[str]:
         """Return the notes below a table or figure: at most three, which no other one has."""

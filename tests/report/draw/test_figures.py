@@ -18,7 +18,8 @@ from haloscope.analysis.context import Context
 from haloscope.papers.validated import validated_cells
 from haloscope.report.draw.figures.gantt import draw_gantt
 from haloscope.report.draw.figures.palette import series_styles
-from haloscope.report.draw.figures.panels import BAND, canvas_of, draw_all, plain
+from haloscope.report.draw.figures.panels import BAND, canvas_of, draw_all
+from haloscope.report.draw.figures.scales import plain
 from haloscope.study import kinds
 from haloscope.study.kinds import Options
 from haloscope.topics import figures
@@ -380,6 +381,18 @@ def test_a_power_of_two_axis_starts_and_ends_at_labelled_values() -> None:
 
     low, high = axes.get_ylim()
     assert low < 0.25 < 2 < high < 2.2
+
+
+@pytest.mark.parametrize("high", (1.05, 1.4, 4.0, 9.0, 99.0, 1e6))
+def test_a_logarithmic_axis_of_any_length_has_labelled_grid_lines(high: float) -> None:
+    curve = Curve("a", (Mark(1, 1.3), Mark(2, 1.3 * high)))
+    panel = Lines("p", "P", Axis("x"), Axis("time", "log"), (curve,))
+
+    (axes,) = canvas_of(panel, {}, {"a": 0}).axes
+
+    low, top = axes.get_ylim()
+    assert sum(low <= tick <= top for tick in axes.get_yticks()) >= 2
+    assert not any(text.get_text() for text in axes.yaxis.get_minorticklabels())
 
 
 def test_ticks_keep_only_labels_that_fit() -> None:

@@ -119,11 +119,9 @@ class _Part:
 
 def found(document: Document) -> RenderableType:
     """Return every finding, the answer first, and the meaning of marks."""
-    ordered = [
-        *([document.answer] if document.answer else []),
-        *document.warnings,
-        *(one for one in document.findings if one.severity not in _FIRST),
-    ]
+    first = [one for one in document.ordered if one.severity is Prominence.ANSWER]
+    rest = [one for one in document.ordered if one.severity not in _FIRST]
+    ordered = [*first, *document.warnings, *rest]
     return Group(
         *(
             _Item(document.said(one), *(("yellow", "!") if one in document.warnings else ("", "-")))

@@ -16,15 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Polygon
-from matplotlib.ticker import (
-    FixedLocator,
-    FuncFormatter,
-    LogFormatterMathtext,
-    NullFormatter,
-    NullLocator,
-)
 
-from haloscope.quantities import signed
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.figures.bars import WIDTH_IN, bars, surface
 from haloscope.report.draw.figures.gantt import draw_gantt
@@ -39,7 +31,8 @@ from haloscope.report.draw.figures.palette import (
 )
 from haloscope.report.draw.figures.phase_colours import phase_colours
 from haloscope.report.draw.figures.points import series_id, with_values
-from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lines, Panel
+from haloscope.report.draw.figures.scales import scale_axis, subdivide, to_ticks
+from haloscope.topics.common.figure import Bars, Curve, Figure, Gantt, Lines, Panel
 
 _MARKERS = "osD^vPX*"
 _SIZES = (6.5, 5.0, 4.0, 3.0)
@@ -172,8 +165,8 @@ def _lines(panel: Lines, styles: Mapping[str, int], legend: LegendOf | None) -> 
     canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
     axes = canvas.add_subplot()
     axes.set_title(panel.title, loc="left")
-    _scale(axes, "x", panel.x)
-    _scale(axes, "y", panel.y)
+    scale_axis(axes, "x", panel.x)
+    scale_axis(axes, "y", panel.y)
     own = [curve for curve in panel.curves if not curve.bound]
     pointed = [curve for curve in own if not curve.model]
     number = count()
@@ -192,7 +185,9 @@ def _lines(panel: Lines, styles: Mapping[str, int], legend: LegendOf | None) -> 
         shades = [m.y * m.band for curve in pointed for m in curve.marks if m.band]
         top = max([axes.dataLim.ymax, *(y for y in shades if y < _SHADED * axes.dataLim.ymax)])
         axes.set_ylim(0, 1.06 * top)
-    _to_ticks(axes, panel.y)
+    to_ticks(axes, panel.y)
+    subdivide(axes, "x", panel.x)
+    subdivide(axes, "y", panel.y)
     before = {*axes.get_children()}
     _guides(axes, panel.guides)
     _name(axes, before, "placed-x", number)
@@ -248,16 +243,6 @@ def _bounds(axes: Axes, curves: Sequence[Curve]) -> None:
             label=curve.label,
             zorder=1.8,
         )
-
-
-def _to_ticks(axes: Axes, axis: Axis) -> None:
-    """Extend an axis to given ticks, so that both ends of the scale are labelled."""
-    if axis.scale != "log2" or not axis.ticks:
-        return
-    low, high = axes.dataLim.ymin, axes.dataLim.ymax
-    below = [value for value, _ in axis.ticks if value <= low]
-    above = [value for value, _ in axis.ticks if value >= high]
-    axes.set_ylim(0.95 * max(below, default=low), 1.05 * min(above, default=high))
 
 
 _FITTING = 54
@@ -346,39 +331,3 @@ def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
         elinewidth=1,
         capsize=2.5,
     )
-
-
-class _PlainMinor(LogFormatterMathtext):
-    """Label minor ticks with plain numbers if an axis is shorter than a decade."""
-
-    def __call__(self, x: float, pos: int | None = None) -> str:
-        return plain(x, pos) if super().__call__(x, pos) else ""
-
-
-def plain(value: float, _: int | None = None) -> str:
-    """Format a tick without an exponent unless it is very large or small."""
-    if value and not 1e-7 < abs(value) < 1e9:
-        return signed(f"{value:g}")
-    return signed(f"{float(f'{value:.6g}'):.12f}".rstrip("0").rstrip("."))
-
-
-def _scale(axes: Axes, which: str, axis: Axis) -> None:
-    one = axes.xaxis if which == "x" else axes.yaxis
-    set_scale = axes.set_xscale if which == "x" else axes.set_yscale
-    one.set_label_text(axis.label)
-    if axis.scale == "log2":
-        set_scale("log", base=2)
-    elif axis.scale == "log":
-        set_scale("log")
-        one.set_major_formatter(FuncFormatter(plain))
-        one.set_minor_formatter(_PlainMinor(minor_thresholds=(1, 0.4)))
-    elif axis.scale == "symlog":
-        set_scale("symlog", linthresh=10)
-        one.set_major_formatter(FuncFormatter(plain))
-    else:  # no "1e6" and no "1e-2 + 1" above the axis
-        one.set_major_formatter(FuncFormatter(plain))
-    if axis.ticks:
-        one.set_major_locator(FixedLocator([value for value, _ in axis.ticks]))
-        one.set_ticklabels([word for _, word in axis.ticks])
-        one.set_minor_locator(NullLocator())
-        one.set_minor_formatter(NullFormatter())
