@@ -191,7 +191,8 @@ def _values(finding: Finding) -> str:
         if len(part.at) > 1:
             subject["name"] = place_of(finding, part)
         cost = "" if part.node_s is None else node_time(part.node_s)
-        alike = (value_of(part, finding.metric), cost, spread)
+        error = error_of(part.estimate) if part.estimate else ""
+        alike = (f"{value_of(part, finding.metric)}{error}", cost, spread)
         if groups and groups[-1][:3] == alike and _one_apart([*groups[-1][3], subject]):
             groups[-1][3].append(subject)
         else:

@@ -127,7 +127,7 @@ class TimeLeft:
             return self._at_once
         begins, ends = zip(*self._spans, strict=True)
         steps = sorted([*((end, -1) for end in ends), *((begin, 1) for begin in begins)])
-        return max(accumulate(step for _, step in steps))
+        return max(1, *accumulate(step for _, step in steps))  # absent cases take no time
 
 
 def _mean(walls: tuple[float, int]) -> float:

@@ -47,6 +47,14 @@ def test_a_case_unlike_all_completed_ones_uses_its_forecast() -> None:
     assert left.seconds() == pytest.approx(80.0)
 
 
+def test_concurrent_launches_that_took_no_time_leave_an_estimate() -> None:
+    todo = launches(8, 16, 24, 32)
+    left = TimeLeft(todo, {}, forecast=lambda case: 1.0, at_once=2)
+    for launch in todo[:3]:
+        left.ended(launch, 0.0)
+    assert left.seconds() == pytest.approx(0.0)
+
+
 def test_concurrent_launches_are_counted() -> None:
     out = io.StringIO()
     first, second, third = todo = launches(8, 16, 24)
