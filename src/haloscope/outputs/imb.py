@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from haloscope.outputs.printed import Output, PrintedRun, SizeRow, shown
-from haloscope.study.case import Value
+from haloscope.outputs.printed import Output, PrintedRun, SizeTable, shown
 
 TOOL = "imb"
 _VERSION = re.compile(
@@ -44,18 +42,12 @@ _NOT_MEASURED = re.compile(r"\s*(?P<size>\d+)\s+(\d+\s+)?(?P<why>int-overflow|ou
 
 
 @dataclass
-class _Table:
+class _Table(SizeTable):
     """A table that is being read."""
 
-    line: int
-    name: str
     ranks: int | None = None
     threads: int | None = None
-    facts: dict[str, Value] = field(default_factory=dict)
-    heads: Sequence[str] | None = None
-    rows: list[SizeRow] = field(default_factory=list)
     defects: bool = False
-    left_out: bool = False
     at: float | None = None
 
 
@@ -110,7 +102,7 @@ def _read(output: Output, number: int, line: str, table: _Table, version: str | 
     elif found := _MODE.match(line):
         table.name = f"{table.name} {found['mode'].lower()}"
     elif line.split()[0] in ("#bytes", "#repetitions", "Group"):
-        table.heads = _heads(output, number, line)
+        table.head = _heads(output, number, line)
     elif re.match(r"\s*\d", line):
         _add(output, number, line, table, version)
 
@@ -125,17 +117,11 @@ def _heads(output: Output, number: int, line: str) -> list[str]:
 
 
 def _add(output: Output, number: int, line: str, table: _Table, version: str | None) -> None:
-    if table.heads is None:
-        what = f"the line {shown(line.strip())} has no column headings above it"
-        raise output.error(number, what, "a line such as '#bytes #repetitions t[usec] Mbytes/sec'")
-    words = line.split()
-    if len(words) != len(table.heads):
-        what = f"{len(words)} values in a table of {len(table.heads)} columns"
-        raise output.error(number, what, f"one value for each of {', '.join(table.heads)}")
     values: dict[str, float] = {}
     counts = {"size": 0, "repetitions": 0, "defects": 0}
-    timed = any(_HEADS[head][0].startswith("latency") for head in table.heads)
-    for head, word in zip(table.heads, words, strict=True):
+    words = table.words(output, number, line, "#bytes #repetitions t[usec] Mbytes/sec")
+    timed = any(_HEADS[head][0].startswith("latency") for head in words)
+    for head, word in words.items():
         name, factor = _HEADS[head]
         if name == "defects":
             table.defects |= output.number(number, head, word) > 0
@@ -144,15 +130,9 @@ def _add(output: Output, number: int, line: str, table: _Table, version: str | N
         elif factor or not timed:  # a bandwidth beside times follows from them
             factor = factor or _megabyte(output, number, version)
             values[name] = factor * output.number(number, head, word)
-    size, time_s = counts["size"], values.get("latency_max_s", values.get("latency_mean_s"))
-    if size in [row.size_bytes for row in table.rows]:
-        raise output.error(number, f"duplicate size {size} in the table", "each size once")
-    if time_s == 0:
-        table.left_out = True
-        return output.leave_out(number, f"the time of {size} B is 0")
-    if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
-        return  # the bandwidth of an empty message is meaningless
-    table.rows.append(SizeRow(size, time_s, values, counts["repetitions"] or None))
+    if timed or (counts["size"] and values.get("bandwidth_bytes_per_s")):
+        table.add(output, number, counts["size"], values, counts["repetitions"] or None)
+    # otherwise the bandwidth of an empty message, which is meaningless
 
 
 def _megabyte(output: Output, number: int, version: str | None) -> float:

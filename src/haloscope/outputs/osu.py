@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from haloscope.outputs.printed import Output, PrintedRun, SizeRow, columns, shown
+from haloscope.outputs.printed import Output, PrintedRun, SizeTable, columns, shown
 from haloscope.study.case import Value
 
 TOOL = "osu"
@@ -62,15 +61,11 @@ class _Column:
 
 
 @dataclass
-class _Table:
+class _Table(SizeTable):
     """A table that is being read."""
 
-    line: int
-    name: str
-    version: str | None
-    facts: dict[str, Value] = field(default_factory=dict)
-    head: Sequence[_Column] | None = None
-    rows: list[SizeRow] = field(default_factory=list)
+    version: str | None = None
+    columns: dict[str, _Column] = field(default_factory=dict)
     validated: list[bool] = field(default_factory=list)
     aborted: bool = False
 
@@ -93,9 +88,10 @@ def _tables(output: Output) -> list[_Table]:
     for number, line in enumerate(output.lines, start=1):
         table = tables[-1] if tables else None
         if heading := _HEADING.match(line.strip()):
-            tables.append(_Table(number, heading["name"], heading["version"]))
+            tables.append(_Table(number, heading["name"], version=heading["version"]))
         elif table is not None and (head := _head(output, number, line)):
-            table.head = head
+            table.columns = {column.head: column for column in head}
+            table.head = [*table.columns]
         elif line.lstrip().startswith("#"):
             if table is not None:
                 table.facts |= _facts(line)
@@ -104,7 +100,7 @@ def _tables(output: Output) -> list[_Table]:
             if number == output.cut_off_in and before and decimals != before:
                 what = f"the line {shown(line.strip())} is truncated"
                 raise output.error(number, what, f"{len(before)} values and the end of the line")
-            _add(output, number, line, table)
+            _add(output, number, line, table or _Table(number, ""))
         elif table is not None:
             _note_abort(output, number, line, table)
     return tables
@@ -151,32 +147,19 @@ def _column(head: str) -> _Column | None:
     return _Column(head, f"{_WORDS[words]}_{unit}", factor) if words in _WORDS else None
 
 
-def _add(output: Output, number: int, line: str, table: _Table | None) -> None:
-    if table is None or table.head is None:
-        what = f"the line {shown(line.strip())} has no column headings above it"
-        raise output.error(number, what, "a line such as '# Size          Latency (us)'")
-    words = line.split()
-    if len(words) != len(table.head):
-        heads = ", ".join(column.head for column in table.head)
-        what = f"{len(words)} values in a table of {len(table.head)} columns"
-        raise output.error(number, what, f"one value for each of {heads}")
+def _add(output: Output, number: int, line: str, table: _Table) -> None:
     values: dict[str, float] = {}
     counts: dict[str, int | None] = {"size": 0, "iterations": None}
-    for column, word in zip(table.head, words, strict=True):
+    words = table.words(output, number, line, "# Size          Latency (us)")
+    for head, word in words.items():
+        column = table.columns[head]
         if column.name == "validation":
             table.validated.append(_validated(output, number, word))
         elif column.name in counts:
-            counts[column.name] = output.whole(number, column.head, word)
+            counts[column.name] = output.whole(number, head, word)
         else:
-            values[column.name] = column.factor * output.number(number, column.head, word)
-    size, time_s = counts["size"] or 0, values.get("latency_max_s", values.get("latency_mean_s"))
-    if size in [row.size_bytes for row in table.rows]:
-        raise output.error(number, f"duplicate size {size} in the table", "each size once")
-    if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
-        return output.leave_out(number, f"{size} B has neither a time nor a bandwidth above 0")
-    if time_s == 0:
-        return output.leave_out(number, f"the time of {size} B is 0")
-    table.rows.append(SizeRow(size, time_s, values, counts["iterations"]))
+            values[column.name] = column.factor * output.number(number, head, word)
+    table.add(output, number, counts["size"] or 0, values, counts["iterations"])
 
 
 def _validated(output: Output, number: int, word: str) -> bool:

@@ -113,6 +113,55 @@ class Output:
         return int(word)
 
 
+@dataclass
+class SizeTable:
+    """A table of sizes that is being read. head: of its columns; None before they are read.
+
+    left_out: whether a line without a valid time was skipped.
+    """
+
+    line: int
+    name: str
+    facts: dict[str, Value] = field(default_factory=dict)
+    head: Sequence[str] | None = None
+    rows: list[SizeRow] = field(default_factory=list)
+    left_out: bool = False
+
+    def words(self, output: Output, number: int, line: str, example: str) -> dict[str, str]:
+        """Return the values of a line by column. Raise UserError unless there is one for each."""
+        if self.head is None:
+            what = f"the line {shown(line.strip())} has no column headings above it"
+            raise output.error(number, what, f"a line such as '{example}'")
+        words = line.split()
+        if len(words) != len(self.head):
+            what = f"{len(words)} values in a table of {len(self.head)} columns"
+            raise output.error(number, what, f"one value for each of {', '.join(self.head)}")
+        return dict(zip(self.head, words, strict=True))
+
+    def add(
+        self,
+        output: Output,
+        number: int,
+        size: int,
+        values: Mapping[str, float],
+        repetitions: int | None,
+    ) -> None:
+        """Add a row, unless its time is 0. Raise UserError for a repeated size."""
+        time_s = values.get("latency_max_s", values.get("latency_mean_s"))
+        if size in [row.size_bytes for row in self.rows]:
+            raise output.error(number, f"duplicate size {size} in the table", "each size once")
+        why = ""
+        if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
+            why = f"{size} B has neither a time nor a bandwidth above 0"
+        elif time_s == 0:
+            why = f"the time of {size} B is 0"
+        if why:
+            self.left_out = True
+            output.leave_out(number, why)
+        else:
+            self.rows.append(SizeRow(size, time_s, values, repetitions))
+
+
 def shown(text: str) -> str:
     """Quote a part of a file, shortened to fit a message."""
     return f"'{text[:40]}...'" if len(text) > 40 else f"'{text}'"

@@ -106,7 +106,7 @@ class SavedPlan:
     named by --on. keep: folder of simulated cases' files, or None. via: the site whose jobs
     simulate them, or None. machine: what must be identical for all records of a folder: host,
     processor, cores, cluster file, and its state. libraries: likewise for each toolchain: version,
-    compiler, flags. Older plans contain less. changes: accepted differences when the folder was
+    compiler, flags. changes: accepted differences when the folder was
     continued. rule: stopping rule of a study with a precision. parting: if cases are compared until
     no two of their intervals overlap, the launches of each between two checks; there is no rule
     then. programs: of each external program: its file and hash, and version and hash of the

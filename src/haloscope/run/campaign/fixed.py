@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from haloscope.quantities import listed
 from haloscope.study.plan import SavedPlan
 from haloscope.toolchains.build import Build
 
@@ -27,17 +26,6 @@ _OF_A_MACHINE = {
 }
 
 
-@dataclass(frozen=True)
-class PlanChanges:
-    """The differences between a plan and what would be measured with now.
-
-    differences: what has changed. unknown: what an older plan does not contain.
-    """
-
-    differences: tuple[str, ...]
-    unknown: tuple[str, ...]
-
-
 def libraries(built: Mapping[str, Build]) -> dict[str, dict[str, str]]:
     """Return each MPI library's version, compiler, and flags, as in a plan."""
     return {
@@ -46,58 +34,36 @@ def libraries(built: Mapping[str, Build]) -> dict[str, dict[str, str]]:
     }
 
 
-def compared(
+def changes(
     plan: SavedPlan,
     built: Mapping[str, Build],
     machine: Mapping[str, Any],
     programs: Mapping[str, Mapping[str, str]],
-) -> PlanChanges:
-    """Compare a plan with the current state. machine: identity of the place. programs: as in a
-    plan.
+) -> Iterator[str]:
+    """Yield the differences between a plan and what would be measured with now.
+
+    machine: identity of the place. programs: as in a plan.
     """
-    unknown: dict[str, None] = {}
-    differences = []
     for name, each in built.items():
         if each.source != plan.sources[name]:
-            differences.append(f"halobench changed: {plan.sources[name]} -> {each.source}")
-    now = libraries(built)
-    differences += [
-        f"{_OF_A_LIBRARY[key]}: {name}: {before} -> {now[name][key]}"
-        for name, key, before in _known(now, plan.libraries, unknown)
-        if before != now[name][key]
-    ]
-    differences += [
-        f"{_OF_A_PROGRAM[key]}: {name}: {before} -> {programs[name][key]}"
-        for name, key, before in _known(programs, plan.programs, unknown)
-        if key in _OF_A_PROGRAM and before != programs[name][key]
-    ]
-    differences += [
-        f"{_OF_A_MACHINE.get(key, f'machine changed: {key}')} {before} -> {machine[key]}"
-        for _, key, before in _known({"": machine}, {"": plan.machine}, unknown)
-        if before != machine[key]
-    ]
-    return PlanChanges(tuple(differences), tuple(unknown))
+            yield f"halobench changed: {plan.sources[name]} -> {each.source}"
+    for name, facts in libraries(built).items():
+        for key, word in _OF_A_LIBRARY.items():
+            if (before := plan.libraries.get(name, {}).get(key)) != facts[key]:
+                yield f"{word}: {name}: {before} -> {facts[key]}"
+    yield from _of_programs(plan, programs)
+    for key, value in machine.items():
+        if (before := plan.machine.get(key)) != value:
+            yield f"{_OF_A_MACHINE.get(key, f'machine changed: {key}')} {before} -> {value}"
 
 
-def _known(
-    now: Mapping[str, Mapping[str, Any]],
-    before: Mapping[str, Mapping[str, Any]],
-    unknown: dict[str, None],
-) -> Iterator[tuple[str, str, Any]]:
-    for name, facts in now.items():
-        for key in facts:
-            if key in before.get(name, {}):
-                yield name, key, before[name][key]
-            else:
-                unknown[key] = None
-
-
-def not_compared(changes: PlanChanges) -> str | None:
-    """Return a line on what could not be compared, or None if everything could."""
-    if not changes.unknown:
-        return None
-    what = listed(changes.unknown)
-    return f"not compared, because the plan of an older haloscope does not contain it: {what}"
+def _of_programs(plan: SavedPlan, programs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield changes of programs; a login node may not find an executable that the nodes have."""
+    for name, now in programs.items():
+        before = plan.programs.get(name, {})
+        for key, word in _OF_A_PROGRAM.items():
+            if key in before and key in now and before[key] != now[key]:
+                yield f"{word}: {name}: {before[key]} -> {now[key]}"
 
 
 def renewed(
@@ -105,7 +71,7 @@ def renewed(
     built: Mapping[str, Build],
     machine: Mapping[str, Any],
     programs: Mapping[str, Mapping[str, str]],
-    changes: PlanChanges,
+    accepted: Sequence[str],
 ) -> SavedPlan:
     """Return the plan with the current state and with every accepted change."""
     return replace(
@@ -114,5 +80,5 @@ def renewed(
         libraries={**plan.libraries, **libraries(built)},
         machine={**plan.machine, **machine},
         programs={**plan.programs, **programs},
-        changes=(*plan.changes, *changes.differences),
+        changes=(*plan.changes, *accepted),
     )

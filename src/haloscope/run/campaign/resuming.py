@@ -116,19 +116,18 @@ def resume(
     require_plain(plan, directory, bench.program)
     machine = place.identity()
     fixed_programs = kernels.fixed(found, bench.toolchains)
-    changes = fixed.compared(plan, bench.built, machine, fixed_programs)
+    changes = [*fixed.changes(plan, bench.built, machine, fixed_programs)]
     unfit = [
         *_unfit_place(place, plan, launches, keep),
         *_unfit(folder, plan, study, launches, allocations, bench),
-        *(() if accept_change else ((what, _ANEW_OR_MARKED) for what in changes.differences)),
+        *(() if accept_change else ((what, _ANEW_OR_MARKED) for what in changes)),
     ]
     if problems := [*bench.problems, *(Problem(where, what, remedy) for what, remedy in unfit)]:
         raise UserError(problems)
     renewed = fixed.renewed(plan, bench.built, machine, fixed_programs, changes)
     renewed = renewed.with_launches(launches).in_allocations(allocations)
     doubts = place.site(bench, oversubscribe=False).doubts_of(plan.cases)
-    remarks = (*(f"warning: {doubt}" for doubt in doubts), fixed.not_compared(changes))
-    flagged = (*filter(None, remarks), *_flagged(renewed.changes))
+    flagged = (*(f"warning: {doubt}" for doubt in doubts), *_flagged(renewed.changes))
     campaign = Campaign(place, folder, renewed, bench, None, plan, flagged, first)
     return _ready(campaign, plan, where, tell, dry=dry)
 
