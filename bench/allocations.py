@@ -99,7 +99,9 @@ def main() -> None:
         "cent, for",
         "2 to 20 allocations. The figures in brackets are the coverage when all launches are "
         "treated as one",
-        "sample. The times of allocations are log-normally distributed. Launches within",
+        "sample.",
+        "",
+        "The times of allocations are log-normally distributed. Launches within",
         "an allocation vary by 2 %, with a normal or a skewed distribution. The skewed "
         "distribution",
         "is exponential: most launches take similar times, and some take much longer.",
@@ -121,7 +123,9 @@ def main() -> None:
         "The median of a few skewed launches has the same bias in each allocation.",
         "With many similar allocations, the interval is then so narrow that it misses the typical",
         "value. One or two launches do not show the skew, so no estimate from them can correct",
-        "it. A jackknife over three or four launches could correct it, but its estimate is below "
+        "it.",
+        "",
+        "A jackknife over three or four launches could correct it, but its estimate is below "
         "all measured values if one launch takes ten times as long as the others. A study with a "
         "`precision` therefore",
         "runs at least three launches of a case per allocation. With many jobs of one launch",

@@ -45,7 +45,7 @@ MOST_S = 0.1
 HOW = (
     "The tables list the wall time per launch in seconds, as medians over rounds with 95 % "
     "intervals. haloscope and the launcher alone (`mpirun`) bind ranks in the same way, because "
-    "unbound ranks took twice as long on a busy machine. The overhead is the difference between "
+    "unbound ranks took twice as long on a busy machine.\n\nThe overhead is the difference between "
     "the two within a round. "
     "Other programs lengthen launches at random. The tables therefore also contain the fastest "
     "launch and the processor "

@@ -69,8 +69,8 @@ def main() -> None:
         *HEADER,
         *(target.row() for target in targets),
         "",
-        f"`mpirun` takes {median(launch):.3g} s to run `empty`, and `once empty` takes "
-        f"{median(once):.3g} s.",
+        f"The kernel `empty` takes {median(launch):.3g} s with `mpirun` alone, and "
+        f"{median(once):.3g} s with `haloscope once empty`.",
     ]
     print(write_page("startup", "Start-up time of haloscope", body))
 

@@ -119,11 +119,14 @@ def _page(
         "The tables list the coverage of 95 % intervals of percentiles, in per cent. Launches "
         "differ",
         "by a log-normal factor with a standard deviation of 0 to 0.6. Within a launch, "
-        "repetitions",
-        "have one of three distributions: normal logarithms of times (standard deviation 0.2),",
-        "exponential times, or two kinds of times (one repetition in twelve takes 1.5 to 3 "
-        "times as",
-        f"long). Each figure is from {tries:,} studies; its standard error is "
+        "repetitions have one of three distributions:",
+        "",
+        "- Logarithms of times are normally distributed, with a standard deviation of 0.2.",
+        "- Times are exponentially distributed.",
+        "- Times are of two kinds: one repetition in twelve takes 1.5 to 3 times as long as the "
+        "others.",
+        "",
+        f"Each figure is from {tries:,} studies; its standard error is "
         f"{100 * (0.95 * 0.05 / tries) ** 0.5:.1f} percentage points.",
         "",
         "## Percentile of a typical launch (`stats/tails.py`)",
