@@ -182,9 +182,10 @@ def main() -> None:
         sections[title] = [title, "", when, "", *head, *lines, ""]
 
     how = (
-        f"Each figure is the median over {chosen.repetitions} repetitions of each of "
-        f"{chosen.launches} launches; the results were verified. The bytes moved are those of the "
-        "algorithm: each value that a device kernel reads or writes is counted once."
+        f"Each figure is the median over {chosen.repetitions} repetitions in each of "
+        f"{chosen.launches} launches. The results were verified. Bandwidths are computed from the "
+        "bytes that the algorithm moves: each value that a device kernel reads or writes is "
+        "counted once."
     )
     keep("## Limits", ["| limit | value | key in a cluster file |", "|---|---|---|"], [
         f"| {text} | {found[key] / unit:.4g} {name} | `{key}` |"

@@ -165,8 +165,9 @@ def main() -> None:
     ]
     how = (
         "The overhead of a program is the processor time that profiling adds per call, multiplied "
-        "by the calls per rank and divided by the work per rank. The added time per call was measured on one rank, in "
-        "runs that alternated with and without the counter. The work of a rank is the processor "
+        "by the calls per rank and divided by the work per rank. The added "
+        "time per call was measured on one rank, in runs that alternated with and without the "
+        "counter. The work of a rank is the processor "
         "time of the "
         "program on one rank, divided by the number of ranks."
     )

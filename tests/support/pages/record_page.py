@@ -114,7 +114,8 @@ def page() -> str:
         ]
         lines.append("|---" * 6 + "|")
         for name, (hint, key) in described(owner).items():
-            absent = f"absent except for {', '.join(key.kernels)}" if key.kernels else key.absent
+            kernels = ", ".join(key.kernels)
+            absent = f"absent except in records of {kernels}" if kernels else key.absent
             cells = (f"`{name}`", in_words(hint), key.unit, key.by or by, key.meaning, absent)
             lines.append("| " + " | ".join(cell or "" for cell in cells) + " |")
         lines.append("")
