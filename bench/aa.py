@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support" / "simulated"))
@@ -77,7 +78,9 @@ def main() -> None:
         "[aa_real.md](aa_real.md) contains the same study on real launches.",
         "",
         "This page shows how often a program that is measured twice is reported as different from",
-        "itself. Each study runs 8 cases of 25 points in one session, each of them twice with",
+        "itself.",
+        "",
+        "Each study runs 8 cases of 25 points in one session, each of them twice with",
         "identical settings (twins). It compares the twins point by point, which yields 200 "
         "comparisons (25 in the study that treats each repetition as a sample). "
         "`haloscope.stats.estimates.compare` "
@@ -86,9 +89,15 @@ def main() -> None:
         "at the",
         "5 % level.",
         "",
-        f"The simulated machine is `{Machine()}`.",
-        f"The noisy machine is `{LOUD}`. "
-        "`tests/support/simulated/simulated_launches.py` describes these parameters.",
+        "Two machines are simulated. `tests/support/simulated/simulated_launches.py` describes",
+        "their parameters:",
+        "",
+        f"| machine | {' | '.join(asdict(LOUD))} |",
+        f"|---{'|--:' * len(asdict(LOUD))}|",
+        *(
+            f"| {name} | {' | '.join(map(str, asdict(one).values()))} |"
+            for name, one in (("usual", Machine()), ("noisy", LOUD))
+        ),
         "",
     ]
     for title, (kinds, repeats) in tables.items():

@@ -20,6 +20,7 @@ from statistics import median
 
 from turns import ROOT, write_page
 
+from haloscope.quantities import listed
 from haloscope.stats.two_samples import compare, holm
 
 EACH = 6
@@ -118,8 +119,10 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
     rows = [judge(sets, divide).row(name) for name, divide in ways.items()]
     return [
         "This page shows how often a ping-pong that is measured twice is reported as different "
-        f"from itself. The {len(launches)} consecutive launches with messages of",
-        f"{', '.join(map(str, SIZES))} bytes (failed launches: {bad}) are divided into",
+        "from itself.",
+        "",
+        f"The {len(launches)} consecutive launches with messages of",
+        f"{listed([*map(str, SIZES)])} bytes (failed launches: {bad}) are divided into",
         f"disjoint sets of {2 * EACH}. In each set, {EACH} launches belong to A and {EACH} to its",
         "twin. Each message size is compared by a two-sided Mann-Whitney test over launches, with",
         "Holm's correction over the three sizes.",
