@@ -140,6 +140,7 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
         "No two sets share a launch, but all sets were measured on one machine on one day. The "
         "three message sizes of a set are measured in the same launches, so the number of "
         "independent comparisons is the number of sets.",
+        "",
         "Random order makes the test exact for any machine. Without random order, a drift of the "
         "machine is reported as a difference (last row of the table). This also happens when two "
         "result folders",
