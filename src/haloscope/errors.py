@@ -52,13 +52,19 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 
 def guess(word: str, known: Sequence[str]) -> str:
-    """Return "did you mean 'NAME'? " with the nearest known name, or "" if none is near.
+    """Return "did you mean 'NAME'? " with the nearest known name, or "" if none is near."""
+    near = closest(word, known)
+    return f"did you mean '{near}'? " if near else ""
+
+
+def closest(word: str, known: Sequence[str]) -> str | None:
+    """Return the nearest known name, or None if none is near.
 
     Case, hyphens, underscores, and blanks are ignored: N matches n, roundrobin round_robin.
     """
     plain = {_plain(one): one for one in reversed(known)}
     close = get_close_matches(_plain(word), plain, n=1)
-    return f"did you mean '{plain[close[0]]}'? " if close else ""
+    return plain[close[0]] if close else None
 
 
 def _plain(word: str) -> str:

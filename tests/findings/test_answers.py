@@ -133,12 +133,12 @@ def test_a_trend_in_several_settings_has_its_largest_and_smallest_ratio() -> Non
 
 def test_the_parts_at_the_most_points_of_an_axis_are_the_answer() -> None:
     sizes = {"a": (1,), "b": (2, 8), "c": (4,), "d": (16, 32, 64), "e": (128, 256)}
-    parts = [Claim({"name": name}, at=at) for name, at in sizes.items()]
+    parts = [Claim({"part": name}, at=at) for name, at in sizes.items()]
     finding = Finding(
-        "Asked", FindingShape.BREAKDOWN, (*parts, Claim({"name": "f"}, share=0.5)), axis="size"
+        "Asked", FindingShape.BREAKDOWN, (*parts, Claim({"part": "f"}, share=0.5)), axis="size"
     )
 
-    assert [one.subject["name"] for one in answering(finding).parts] == ["b", "d", "e", "others"]
+    assert [one.subject["part"] for one in answering(finding).parts] == ["b", "d", "e", "others"]
 
 
 def test_values_are_the_answer_as_they_are() -> None:

@@ -216,7 +216,7 @@ def test_lines_without_a_time_cause_a_warning_with_the_size() -> None:
     (found,) = untimed(cases(raws), Context())
 
     assert found.caveats == (Caveat.NO_TIME,)
-    assert [(part.subject, part.count) for part in found.parts] == [({"name": "x 8 B"}, 2)]
+    assert [(part.subject, part.count) for part in found.parts] == [({"point": "8 B"}, 2)]
     assert [*untimed(cases([swept()]), Context())] == []
 
 
@@ -282,10 +282,8 @@ def test_launches_that_lack_a_size_are_comparable_and_the_size_is_named() -> Non
     assert [*disturbed([case], Context())] == []
     assert max(case.times_s) < 1.1 * min(case.times_s)
     (found,) = untimed([case], Context())
-    assert {part.subject["name"]: part.count for part in found.parts} == {
-        "x 1 KiB": 1,
-        "x 2 KiB": 4,
-    }
+    counts = {part.subject["point"]: part.count for part in found.parts}
+    assert counts == {"1 KiB": 1, "2 KiB": 4}
     assert case.lacking == {(None, 1024): 1, (None, 2048): 4}
 
 

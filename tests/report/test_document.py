@@ -52,7 +52,9 @@ def test_invalid_record_lines_are_reported_first(tmp_path: Path) -> None:
 
     (first, *_) = document(folder).findings
     assert first.caveats == (Caveat.UNREADABLE,)
-    assert str(first.parts[0].subject["name"]).startswith("line 2: times_s")
+    counted, line = first.parts
+    assert counted.subject == {"lines": 1}
+    assert str(line.subject["line"]).startswith("line 2: times_s")
     good = document(write_folder(tmp_path / "good", [poisson(64)]))
     assert not any(Caveat.UNREADABLE in finding.caveats for finding in good.findings)
 
@@ -155,8 +157,9 @@ where = { exchnage = "blocking" }  # codespell:ignore
     report = document(write_folder(tmp_path, [poisson(64)], study))
 
     first, *_ = report.findings
-    assert (first.question, first.caveats) == ("figure 'scaling'", (Caveat.UNKNOWN_SETTING,))
-    assert "'exchange'" in str(first.parts[0].subject["name"])
+    assert (first.common, first.caveats) == ({"figure": "scaling"}, (Caveat.UNKNOWN_SETTING,))
+    (part,) = first.parts
+    assert (part.subject, part.reference["nearest"]) == ({"setting": "exchnage"}, "exchange")
     table, figure = report.left_out
     assert "No table 'hybrid_grid'" in table
     assert "No figure 'scaling'" in figure
@@ -200,8 +203,11 @@ def test_planned_launches_that_never_ran_are_reported_missing(tmp_path: Path) ->
     report = document(tmp_path)
 
     missing = report.findings[0]
-    assert (missing.question, missing.caveats) == ("3 of 4 launches", (Caveat.INCOMPLETE,))
-    assert [(part.count, part.subject["outcome"]) for part in missing.parts] == [(3, "not run")]
+    assert (missing.of, missing.caveats) == (4, (Caveat.INCOMPLETE,))
+    assert [(part.count, part.subject) for part in missing.parts] == [
+        (None, {"launches": 3}),
+        (3, {"outcome": "not run"}),
+    ]
     one, both, nodes = report.left_out
     assert shows(one, "Not run: ", "n = 64: 1 of 2 launches")
     assert shows(both, "Not run: ", "n = 128: both launches")

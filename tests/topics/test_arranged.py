@@ -120,7 +120,8 @@ def test_the_answer_is_the_error_of_all_predictions() -> None:
     (answer,) = (one for one in made if one.severity is Prominence.ANSWER)
 
     assert [part.share for part in answer.parts] == [0.2, 0.3]
-    assert "8 B" in str(answer.parts[1].subject["name"])
+    assert answer.parts[0].subject == {"statistic": "median", "predictions": 3}
+    assert "8 B" in str(answer.parts[1].subject["case"])
 
 
 def test_each_kernel_has_its_own_error() -> None:
@@ -133,18 +134,19 @@ def test_a_disturbed_calibration_and_missing_predictions_are_stated() -> None:
     first, *_, last = found(predicted.predicted, quick(2), predictions=kept)
 
     assert first.caveats == (Caveat.DISTURBED_CALIBRATION,)
-    assert first.parts[0].subject["name"] == "Others computed"
-    assert str(last.parts[0].subject["name"]).startswith("4 cases")
+    assert first.parts[0].subject == {"disturbance": "Others computed"}
+    assert last.parts[0].subject == {"unsimulated cases": 4}
 
 
 def test_predictions_of_earlier_records_are_ignored() -> None:
     (one,) = found(predicted.predicted, quick(2), predictions=KEPT, outdated=True)
 
     assert one.parts[0].share is None
-    assert "validate local" in str(one.parts[0].subject["name"])
+    assert (one.parts[0].subject, one.caveats) == ({"outcome": "outdated"}, (Caveat.OUTDATED,))
 
 
 def test_without_predictions_only_a_study_about_them_names_the_command() -> None:
     assert found(predicted.predicted, quick(2)) == []
     (asked,) = found(predicted.predicted, quick(2), answer=predicted.NAME)
     assert [part.share for part in asked.parts] == [None]
+    assert asked.caveats == (Caveat.NOT_PREDICTED,)

@@ -23,7 +23,7 @@ from haloscope.records.points import PointKey, point_key, size_unit
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
-from haloscope.study.settings import MODE, Setting, Settings, apart, describe
+from haloscope.study.settings import MODE, Setting, Settings, apart, describe, with_nodes
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
@@ -331,6 +331,12 @@ def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     """Return a case's name among others of its kernel: the settings that vary among them."""
     names = _apart(tuple(among), case.kernel, case.settings.get(MODE))
     return describe(case.settings, names) or case.kernel
+
+
+def own_settings(case: MeasuredCase, among: Sequence[MeasuredCase]) -> dict[str, Setting]:
+    """Return a case's kernel, and its settings that vary among others of its kernel."""
+    names = with_nodes(_apart(tuple(among), case.kernel, case.settings.get(MODE)))
+    return {"kernel": case.kernel, **{name: case.settings.get(name) for name in names}}
 
 
 @remembered(16)  # a table calls this for each of its rows

@@ -46,7 +46,7 @@ def answering(finding: Finding, among: Sequence[Finding] = ()) -> Finding:
             kept = [part for part in placed if part in most]
             rest = tuple(at for part in placed if part not in most for at in part.at)
             if rest:
-                kept.append(Claim({"name": "others"}, at=rest))
+                kept.append(Claim({"part": "others"}, at=rest))
             return replace(finding, parts=tuple(kept))
         case _:
             return finding

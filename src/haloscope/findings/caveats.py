@@ -30,6 +30,8 @@ class Caveat(StrEnum):
     BUSY = "busy_machine"
     UNSTEADY = "unsteady_machine"
     DISTURBED_CALIBRATION = "disturbed_calibration"
+    OUTDATED = "outdated_predictions"
+    NOT_PREDICTED = "not_predicted"
     DIFFERENT_CONDITIONS = "different_conditions"
     DRIFT = "measured_in_turn"
     IMPORTED = "imported"
@@ -80,6 +82,7 @@ RERUN = "Rerun with more launches (--launches)."
 _RETRY = "Retry: haloscope run --resume DIR."
 _ALTERNATE = "Alternate launches of both: haloscope run --resume DIR --launches N."
 _OF_IMPORTED = {RERUN: "Import the outputs of more runs.", _RETRY: "", _ALTERNATE: ""}
+_PREDICT = "Run haloscope validate local --from DIR."
 _ALLOCATE = "Submit further jobs: haloscope run --resume DIR --allocations N."
 EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.INCOMPLETE: Explanation("Launches are missing from the tables.", _RETRY),
@@ -118,6 +121,8 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "Look for causes with haloscope doctor.",
     ),
     Caveat.DISTURBED_CALIBRATION: Explanation("The calibration was disturbed."),
+    Caveat.OUTDATED: Explanation("The records changed after they were predicted.", _PREDICT),
+    Caveat.NOT_PREDICTED: Explanation("The times of this folder were not predicted.", _PREDICT),
     Caveat.DIFFERENT_CONDITIONS: Explanation(
         "The two folders differ in more than the compared setting."
     ),

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from haloscope.findings.caveats import EXPLAINED, RERUN, Caveat, Explanation
 from haloscope.findings.comparisons import VERDICTS, compared, fastest
 from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
+from haloscope.findings.warnings import warned
 from haloscope.findings.words import (
     COUNTED,
     MANY,
@@ -116,6 +117,8 @@ def _rerun(used: Sequence[Caveat], needed: Sequence[int]) -> str:
 
 
 def _head(finding: Finding) -> str:
+    if not finding.question:
+        return words(finding.common)
     common = words({key: value for key, value in finding.common.items() if key != "kernel"})
     if not common:
         return finding.question
@@ -131,7 +134,7 @@ def sentence(finding: Finding, known: Legend = NO_MARKS) -> str:
     """Return a finding as one sentence, with its marks at the end."""
     head = _head(finding)
     if finding.shape is FindingShape.WARNING:
-        return _warning(finding, head, imported=known.imported)
+        return warned(finding, head, imported=known.imported)
     marks = known.of(finding)
     return f"{head}: {_BODIES[finding.shape](finding)}.{marks and f' {marks}'}"
 
@@ -189,7 +192,7 @@ def _values(finding: Finding) -> str:
         subject = {**part.subject, **point_of(finding, part)}
         spread = spread_of(part, finding.metric)
         if len(part.at) > 1:
-            subject["name"] = place_of(finding, part)
+            subject["point"] = place_of(finding, part)
         cost = "" if part.node_s is None else node_time(part.node_s)
         error = error_of(part.estimate) if part.estimate else ""
         alike = (f"{value_of(part, finding.metric)}{error}", cost, spread)
@@ -291,6 +294,10 @@ def _breakdown(finding: Finding) -> str:
         at = place_of(finding, part)
         value = value_of(part, finding.metric) if part.estimate else ""
         share = percent(part.share) if part.share is not None else ""
+        if statistic := part.subject.get("statistic"):  # "median 9.1 % (12 predictions)"
+            rest = {name: one for name, one in part.subject.items() if name != "statistic"}
+            parts.append(f"{statistic} {share}{bracketed(words(rest))}")
+            continue
         own = f"{words(part.subject)}{bracketed(value)}"
         parts.append(" ".join(text for text in (own, share, at.strip()) if text))
     apart = "; ".join if any(", " in one for one in parts) else listed
@@ -334,6 +341,10 @@ def _beside(finding: Finding, part: Claim) -> str:
             for one in part.published
         ]
     )
+    if part.count is not None and part.share is not None:
+        worst, *_ = part.published
+        shown = f"median {percent(part.share)}, maximum {worst.text}"
+        return f"{own}: {shown}{bracketed(count(part.count, 'cell'), _source(worst.source))}"
     if part.estimate is None and part.share is not None:
         return " ".join(filter(None, (own, _deviation(part.share), theirs.strip())))
     verdict = f", {VERDICTS[part.verdict]}" if part.verdict else ""
@@ -360,32 +371,6 @@ def _deviation(share: float) -> str:
 
 
 _LEAST_SHARE = 1e-4
-
-
-def _warning(finding: Finding, head: str, *, imported: bool) -> str:
-    explanation = EXPLAINED[finding.caveats[0]]
-    facts = [_fact(finding, part) for part in finding.parts]
-    counted = head[:1].isdigit()  # "1 of 13 cases"
-    subject = f"{head}: " if head and not counted else ""
-    text = f"{subject}{explanation.text.removesuffix('.')}{bracketed(head if counted else '')}"
-    more = [EXPLAINED[one].text for one in finding.caveats[1:]]
-    remedy = explanation.remedy_for(imported=imported)
-    return " ".join(
-        filter(None, [f"{text}{f': {listed(facts)}' if facts else ''}.", *more, remedy])
-    )
-
-
-def _fact(finding: Finding, part: Claim) -> str:
-    """Return a fact of a warning: "1 failed", "hosts = a and b", "894 ns, expected at
-    most 20 us".
-    """
-    own = words(part.subject)
-    counted = f"{part.count:,} {own}".strip() if part.count is not None else own
-    value = value_of(part, finding.metric) if part.estimate else ""
-    ratio = f"{factor(part.ratio)}" if part.ratio else ""
-    theirs = "; ".join(f"{one.text} ({one.source})" for one in part.published)
-    facts = (counted, value, ratio, theirs and f"published {theirs}")
-    return " ".join(text for text in facts if text)
 
 
 def _each(clause: Callable[[Finding, Claim], str], finding: Finding) -> str:

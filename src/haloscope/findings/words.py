@@ -23,7 +23,7 @@ from haloscope.quantities import (
     within,
 )
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import Settings, describe
+from haloscope.study.settings import Bytes, Settings, describe
 
 COUNTED = MappingProxyType(
     {
@@ -34,6 +34,12 @@ COUNTED = MappingProxyType(
         "tasks": ("task", "tasks"),
         "nodes": ("node", "nodes"),
         "others": ("other", "others"),
+        "predictions": ("prediction", "predictions"),
+        "cases": ("case", "cases"),
+        "simulated cases": ("simulated case", "simulated cases"),
+        "unsimulated cases": ("case not simulated", "cases not simulated"),
+        "launches": ("launch", "launches"),
+        "lines": ("line", "lines"),
         "per node": ("process per node", "processes per node"),
         "settings": ("setting", "settings"),
     }
@@ -42,17 +48,26 @@ COUNTED = MappingProxyType(
 
 
 _BARE = (
-    *("operation", "phase", "pattern", "program", "case", "name", "level", "grid", "pace"),
+    *("operation", "phase", "pattern", "program", "point", "level", "grid", "pace"),
     *("folder", "function", "wait", "part", "statistic", "quantity", "outcome", "change"),
-    *("library", "fastest_of", "guidelines"),
+    *("library", "law", "choice", "setting", "line", "tool", "disturbance", "case"),
 )
 """Settings of findings, not of cases, whose values need no name."""
 
 
-_COUNTS = MappingProxyType(
-    {"guidelines": "{guidelines} of {of} guidelines", "fastest_of": "fastest of {fastest_of} cases"}
+_FORMS = MappingProxyType(
+    {
+        "guidelines": "{guidelines} of {of} guidelines",
+        "fastest_of": "fastest of {fastest_of} cases",
+        "predicted": "predicted {predicted}",
+        "relative_to": "relative to {relative_to}",
+        "known": "known: {known}",
+        "nearest": "did you mean '{nearest}'?",
+        "most_at": "most at {most_at}",
+        "working_set": "working set {working_set}",
+    }
 )
-"""_COUNTS are settings of findings that count, as texts."""
+"""_FORMS are settings of findings whose values stand in a text; sizes have units."""
 
 
 AT = MappingProxyType({"size": "at ", "nodes": "on ", "cores": "on ", "n": "with n = "})
@@ -65,7 +80,8 @@ _SPANS = 3
 
 def words(settings: Settings) -> str:
     """Describe settings: "n = 1024, nonblocking, 2 processes"."""
-    own = [name for name in settings if name in COUNTED or name in _BARE or name == "size"]
+    bare = {*COUNTED, *_FORMS, *_BARE, "size"}
+    own = [name for name in settings if name in bare]
     known = [name for name in settings if name not in (*own, "of")]
     if "nodes" in settings and "ppn" in settings:
         known.append("nodes")
@@ -84,8 +100,9 @@ def words(settings: Settings) -> str:
         value = settings[name]
         if name in COUNTED and isinstance(value, int):
             texts.append(count(value, *COUNTED[name]))
-        elif name in _COUNTS:
-            texts.append(_COUNTS[name].format_map(settings))
+        elif name in _FORMS:
+            shown = {**settings, **({name: size(value)} if isinstance(value, Bytes) else {})}
+            texts.append(_FORMS[name].format_map(shown))
         elif name == "size" and isinstance(value, int):
             texts.append(size(value))
         elif value not in (None, ""):

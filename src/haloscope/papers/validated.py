@@ -117,6 +117,12 @@ class Validated:
     worst: float
     over: str
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """The kernel, and the variant if it has several."""
+        variant = {} if self.variant == _HOST else {"variant": self.variant}
+        return {"kernel": self.kernel, **variant}
+
 
 @cache
 def validated() -> tuple[Validated, ...]:
@@ -129,7 +135,7 @@ def validated() -> tuple[Validated, ...]:
     found = []
     for key, own in by_table.items():
         errors = [abs(one.error) for one in own]
-        over = "the time on other nodes" if any(one.over for one in own) else ""
+        over = "other nodes" if any(one.over for one in own) else ""
         found.append(Validated(*key, len(own), median(errors), max(errors), over))
     return tuple(found)
 

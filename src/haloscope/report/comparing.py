@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from haloscope.analysis.cases import name_of
+from haloscope.analysis.cases import own_settings
 from haloscope.analysis.comparison import (
     FEW_ALLOCATIONS,
     NO_DIFFERENCE,
@@ -96,7 +96,7 @@ def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Findi
     for verdict, own in sorted(by_verdict.items(), key=lambda item: order.index(item[0])):
         shown = verdict in ("faster", "slower", NO_DIFFERENCE)
         most = extreme(own)
-        where = {"name": name_of(most.first.case, among), "case": most.first.what}
+        where = {**own_settings(most.first.case, among), "point": most.first.what}
         parts.append(
             Claim(
                 {"folder": compared.names[1]},

@@ -15,7 +15,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import Dossier, open_folder
 from haloscope.analysis.remembering import forget
 from haloscope.analysis.validation.trust import Trust, trust
-from haloscope.errors import nearest
+from haloscope.errors import closest
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding
 from haloscope.quantities import count, listed
@@ -25,6 +25,7 @@ from haloscope.report.predictions.predicted_times import digest, kept_prediction
 from haloscope.report.section import Section
 from haloscope.study import kinds
 from haloscope.study.kinds import Wish
+from haloscope.study.settings import Settings
 from haloscope.topics import figures, findings, tables
 from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.making import warning
@@ -176,15 +177,17 @@ def _unknown(
     for what, wish, _ in asked:
         for name in wish.options.where:
             if name not in known:
-                part = Claim({"name": f"{name} ({nearest(name, known)})"})
-                yield warning(Caveat.UNKNOWN_SETTING, (), [part], question=f"{what} '{wish.kind}'")
+                near = closest(name, known)
+                hint: Settings = {**({"nearest": near} if near else {}), "known": ", ".join(known)}
+                part = Claim({"setting": name}, hint)
+                yield warning(Caveat.UNKNOWN_SETTING, (), [part], common={what: wish.kind})
 
 
 def _no_records(lines: Sequence[str]) -> Iterator[Finding]:
     """Yield a warning about lines of records.jsonl that are not records."""
     if lines:
-        asked = count(len(lines), "line")
-        yield warning(Caveat.UNREADABLE, (), [Claim({"name": lines[0]})], question=asked)
+        parts = [Claim({"lines": len(lines)}), Claim({"line": lines[0]})]
+        yield warning(Caveat.UNREADABLE, (), parts)
 
 
 def _where(cases: Sequence[MeasuredCase]) -> str:

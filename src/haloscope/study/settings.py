@@ -166,6 +166,12 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
     return ", ".join(word for word in words if word)
 
 
+def with_nodes(names: Iterable[str]) -> list[str]:
+    """Return names of settings; processes per node mean nothing without the nodes."""
+    every = dict.fromkeys(names)
+    return [*dict.fromkeys((*every, "nodes"))] if "ppn" in every else [*every]
+
+
 def titled(settings: Sequence[Settings]) -> list[str]:
     """Return the names of settings that all have in common and that belong into a title."""
     differ = varying(settings)

@@ -32,7 +32,6 @@ _HIGHER = ("mlups", "rate", "_per_s")
 _DERIVED = ("speedup", "efficiency")
 """_DERIVED are ends of the keys of columns that follow from times."""
 _TIME = re.compile(r"(?<!per)_s(_\d+)?$")
-_LETTER = re.compile(r"^\([a-z]\) ")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.(\d+))?(?:e([-+]?\d+))?")
 
 
@@ -172,13 +171,14 @@ def _finding(
     ratio = Ratio(largest, min(better), max(better), median(better))
     counted = Claim(count=len(far), ratio=ratio, verdict=Verdict.DISAGREES)
     largest_off = _claim(far[0], cases, simulated, context)
+    topic = kinds.named(table.kind).topic
     found = made(
         context,
         cases,
-        f"{_LETTER.sub('', table.title).partition(', ')[0]}, simulated and published",
+        f"{kinds.TOPICS[topic]}, simulated and published",
         FindingShape.PUBLISHED,
         [counted, largest_off],
-        topic=kinds.named(table.kind).topic,
+        topic=topic,
         kind=f"far_off.{table.kind}",
         metric=metric,
         of=of,

@@ -20,7 +20,6 @@ from haloscope.grouped import grouped
 from haloscope.quantities import (
     FLOPS,
     SECONDS,
-    count,
     cpu_list,
     number,
     percent,
@@ -29,6 +28,7 @@ from haloscope.quantities import (
     seconds,
     size,
 )
+from haloscope.study.settings import Settings
 from haloscope.topics.common.making import made, winners
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import (
@@ -238,17 +238,17 @@ def transforms(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
     )  # fmt: skip
 
 
-def _grid_of(case: MeasuredCase, part: Facet) -> str:
+def _grid_of(case: MeasuredCase, part: Facet) -> Settings:
     several = len({one.settings.get("chunks") for one in part.cases}) > 1
-    chunks = f" in {count(case.number('chunks'), 'chunk')}" if several else ""
-    return f"{case.settings['topology']}{chunks}"
+    chunks = {"chunks": case.settings["chunks"]} if several else {}
+    return {"grid": case.settings["topology"], **chunks}
 
 
 def sums(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield the fastest topology and distribution for each size of arrays, and published times."""
 
-    def name(case: MeasuredCase, _: Facet) -> str:
-        return f"{case.settings['topology']} (distribution = {case.settings['distribution']})"
+    def name(case: MeasuredCase, _: Facet) -> Settings:
+        return {"grid": case.settings["topology"], "distribution": case.settings["distribution"]}
 
     own = [case for case in cases if case.kernel == "sum3d" and case.launches]
     yield from _fastest(
@@ -261,7 +261,7 @@ def _fastest(
     own: Sequence[MeasuredCase],
     axes: Sequence[str],
     differing: str,
-    named: Callable[[MeasuredCase, Facet], str],
+    named: Callable[[MeasuredCase, Facet], Settings],
     asked: tuple[str, str],
     metric: Metric,
     context: Context,
@@ -271,19 +271,18 @@ def _fastest(
     if differing:
         parts = [p for p in parts if len({c.settings.get(differing) for c in p.cases}) > 1]
     fields = {
-        float(index): {named(case, part): step(case) for case in part.cases}
-        for index, part in enumerate(parts)
+        float(index): {case: step(case) for case in part.cases} for index, part in enumerate(parts)
     }
     question, topic = asked
     for race in races(fields, context.seed):
-        field = fields[race.at]
-        time = field[race.best].time
+        part = parts[int(race.at)]
+        names = {case: named(case, part) for case in part.cases}
         yield made(
             context,
-            [measure.case for measure in field.values()],
+            part.cases,
             question,
             FindingShape.BEST,
-            [replace(one, estimate=time) for one in winners([race], lambda name: {"grid": name})],
+            [replace(one, estimate=race.best.time) for one in winners([race], names.__getitem__)],
             topic=topic,
             metric=metric,
             but=axes,

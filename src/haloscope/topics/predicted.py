@@ -10,7 +10,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.validation.predictions import Errors, KeptError, KeptPredictions
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
-from haloscope.quantities import count
+from haloscope.study.settings import Settings
 from haloscope.topics.common.making import warning
 
 NAME = "predictions"
@@ -30,8 +30,8 @@ def predicted(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
     if context.predictions and not context.outdated:
         yield from of_machine(context.predictions)
     elif context.outdated or context.answer == NAME:
-        why = "outdated, because the records changed" if context.outdated else "not known"
-        yield _stated(Claim({"name": f"{why}; run haloscope validate local --from DIR"}))
+        why = Caveat.OUTDATED if context.outdated else Caveat.NOT_PREDICTED
+        yield _stated({"outcome": "outdated" if context.outdated else "not known"}, why)
 
 
 def of_machine(kept: KeptPredictions) -> Iterator[Finding]:
@@ -39,19 +39,25 @@ def of_machine(kept: KeptPredictions) -> Iterator[Finding]:
     of each kernel, and how many cases could not be simulated.
     """
     for why in kept.disturbed:
-        yield warning(Caveat.DISTURBED_CALIBRATION, (), [Claim({"name": why.rstrip(".")})])
+        yield warning(Caveat.DISTURBED_CALIBRATION, (), [Claim({"disturbance": why.rstrip(".")})])
     kernels = dict.fromkeys(one.kernel for one in kept.errors)
     if len(kernels) > 1:
         yield off(_QUESTION, kept.errors)
     for kernel in kernels:
         yield off(f"{_QUESTION}, {kernel}", [one for one in kept.errors if one.kernel == kernel])
     if kept.failed:
-        yield _stated(Claim({"name": f"{count(kept.failed, 'case')} not simulated"}))
+        yield _stated({"unsimulated cases": kept.failed})
 
 
-def _stated(claim: Claim) -> Finding:
+def _stated(subject: Settings, *caveats: Caveat) -> Finding:
     return Finding(
-        _QUESTION, FindingShape.BREAKDOWN, (claim,), _METRIC, topic="predicted", kind="missing"
+        _QUESTION,
+        FindingShape.BREAKDOWN,
+        (Claim(subject),),
+        _METRIC,
+        topic="predicted",
+        caveats=caveats,
+        kind="missing",
     )
 
 
@@ -61,15 +67,24 @@ def off(question: str, kept: Sequence[KeptError], *, signs: bool = True) -> Find
     signs: whether the last one is asked.
     """
     found = Errors.among([abs(one.error) for one in kept])
-    parts = [Claim({"name": f"median of {count(found.number, 'prediction')}"}, share=found.median)]
+    parts = [Claim({"statistic": "median", "predictions": found.number}, share=found.median)]
     if found.number > 1:
         worst = max(kept, key=lambda one: abs(one.error))
-        where = ", ".join(filter(None, (worst.kernel, worst.what)))
-        parts.append(Claim({"name": f"largest{where and f' ({where})'}"}, share=found.worst))
+        where = {"kernel": worst.kernel, "case": worst.what}
+        named = {name: value for name, value in where.items() if value}
+        parts.append(Claim({"statistic": "largest", **named}, share=found.worst))
     if signs:
         parts += _one_way([one.error for one in kept])
-    shape = FindingShape.BREAKDOWN
-    return Finding(question, shape, tuple(parts), _METRIC, topic="predicted", kind="error")
+    kernels = {one.kernel for one in kept if one.kernel}
+    return Finding(
+        question,
+        FindingShape.BREAKDOWN,
+        tuple(parts),
+        _METRIC,
+        topic="predicted",
+        common={"kernel": kernels.pop()} if len(kernels) == 1 else {},
+        kind="error",
+    )
 
 
 def _one_way(errors: Sequence[float]) -> list[Claim]:
@@ -77,6 +92,4 @@ def _one_way(errors: Sequence[float]) -> list[Claim]:
     side = max(signs, key=lambda name: signs[name])
     if len(errors) < _MANY or signs[side] < _MOST * len(errors):
         return []
-    return [
-        Claim({"name": f"predicted {side}"}, count=signs[side], share=signs[side] / len(errors))
-    ]
+    return [Claim({"predicted": side}, count=signs[side], share=signs[side] / len(errors))]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from haloscope.analysis.cases import MeasuredCase, label_of, name_of
+from haloscope.analysis.cases import MeasuredCase, own_settings
 from haloscope.analysis.conditions import changes, differences
 from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges
@@ -29,10 +29,10 @@ from haloscope.findings.finding import (
 )
 from haloscope.grouped import grouped
 from haloscope.papers.validated import Validated, validated
-from haloscope.papers.validated import called as named
-from haloscope.quantities import count, listed, parse_cpu_list, rate, seconds
+from haloscope.quantities import listed, parse_cpu_list, percent
 from haloscope.records.points import is_of_several, most_apart, point_key, point_name
 from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Settings
 from haloscope.topics.common.making import warning
 from haloscope.topics.memory import memory_triads, step_near
 
@@ -84,7 +84,7 @@ def _counted(
     noun: str = "cases",
     parts: Sequence[Claim] = (),
 ) -> Finding:
-    return warning(caveat, cases, parts, question=f"{some:,} of {every:,} {noun}")
+    return warning(caveat, cases, [Claim({noun: some}), *parts], of=every)
 
 
 def mixed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
@@ -92,7 +92,10 @@ def mixed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]
     after a change.
     """
     if found := differences(cases):
-        parts = [Claim({"name": f"{what}: {listed(values)}"}) for what, values in found.items()]
+        parts = [
+            Claim({what: first}, also=tuple({what: value} for value in others))
+            for what, (first, *others) in found.items()
+        ]
         yield warning(Caveat.MIXED, cases, parts)
     if after := changes(cases):
         own = [case for case in cases if any(record.changed for record in case.launches)]
@@ -145,15 +148,19 @@ def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
 def _validated(own: Sequence[Validated]) -> Claim:
     one = own[0]
     median, worst = max(each.median for each in own), max(each.worst for each in own)
-    over = f", relative to {one.over}" if one.over else ""
-    cells = count(sum(each.cells for each in own), "cell")
-    of = "median in the worst table" if len(own) > 1 else "median"
-    text = f"{of}, {100 * worst:.1f} % maximum, in {cells}{over}"
     names = [called(each.table) for each in own]
     short = [name.removeprefix("table ") for name in names]
     tables = listed(names) if len(own) == 1 else f"tables {listed(short)}"
-    reference = Reference(worst, text, 0.0, worst, f"{one.paper}, {tables}")
-    return Claim({"name": named(one.kernel, one.variant)}, share=median, published=(reference,))
+    return Claim(
+        {
+            **one.settings,
+            **({"tables": len(own)} if len(own) > 1 else {}),
+            **({"relative_to": one.over} if one.over else {}),
+        },
+        count=sum(each.cells for each in own),
+        share=median,
+        published=(Reference(worst, percent(worst), 0.0, worst, f"{one.paper}, {tables}"),),
+    )
 
 
 def core_kinds(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
@@ -199,15 +206,12 @@ def implausible(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
             *_bandwidth(case, points, memory, context.machine),
         ):
             estimate = point.one_way if metric is LATENCY else point.rate
-            part = Claim(
-                {"size": point.size_bytes, "name": f"expected {expected}, measured"},
-                estimate=estimate,
-            )
-            name = name_of(case, cases)
-            yield warning(Caveat.IMPLAUSIBLE, [case], [part], question=name, metric=metric)
+            part = Claim({"size": point.size_bytes}, expected, estimate=estimate)
+            common = own_settings(case, cases)
+            yield warning(Caveat.IMPLAUSIBLE, [case], [part], common=common, metric=metric)
 
 
-_Implausible = tuple[Swept, str, Metric]
+_Implausible = tuple[Swept, Settings, Metric]
 
 
 def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[_Implausible]:
@@ -217,9 +221,9 @@ def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[_Implausib
     place = "network" if case.layout.nodes > 1 else "node"
     way = "shm" if case.settings.get("transport") == "shm" and place == "node" else place
     if time > LATEST_S[way]:
-        yield points[0], f"at most {seconds(LATEST_S[way], 2)}", LATENCY
+        yield points[0], {"at_most": LATEST_S[way]}, LATENCY
     if time < SOONEST_S:
-        yield points[0], f"at least {seconds(SOONEST_S, 2)}", LATENCY
+        yield points[0], {"at_least": SOONEST_S}, LATENCY
 
 
 def _bandwidth(
@@ -232,14 +236,14 @@ def _bandwidth(
         return
     best, last = max(points, key=lambda point: point.rate.value), points[-1]
     if best.rate.value > FASTEST * case.ranks:
-        yield best, f"at most {rate(FASTEST)} per process", BANDWIDTH
+        yield best, {"at_most": FASTEST * case.ranks, "ranks": case.ranks}, BANDWIDTH
     if last.size_bytes >= LARGE_BYTES and last.rate.value < SLOWEST:
-        yield last, f"at least {rate(SLOWEST)}", BANDWIDTH
+        yield last, {"at_least": SLOWEST}, BANDWIDTH
     caches = capacities(case, machine)
     held = caches[-1][1] if caches else float("inf")
     in_memory = case.layout.nodes == 1 and last.size_bytes > 2 * held
     if memory and in_memory and last.rate.value > memory:
-        yield last, f"at most the memory's {rate(memory)} (triad)", BANDWIDTH
+        yield last, {"at_most": memory, "operation": "triad"}, BANDWIDTH
 
 
 def scattered(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
@@ -250,10 +254,9 @@ def scattered(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Find
         apart = [most_apart(record) for record in case.launches if is_of_several(record)]
         if apart:
             most, where = max(apart)
-            named = f"{where}, factor" if where else "factor"
-            part = Claim({"name": named}, ratio=Ratio.of(_number(most)))
-            name = name_of(case, cases)
-            yield warning(Caveat.SEVERAL_OPERATIONS, [case], [part], question=name)
+            part = Claim({"point": where} if where else {}, ratio=Ratio.of(_number(most)))
+            common = own_settings(case, cases)
+            yield warning(Caveat.SEVERAL_OPERATIONS, [case], [part], common=common)
 
 
 def untimed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
@@ -269,13 +272,13 @@ def untimed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Findin
         found = lines | Counter(case.lacking if case.external else {})  # the larger of both numbers
         if found:
             parts = [
-                Claim({"name": f"x {point_name(key, case.size_unit)}"}, count=n)
+                Claim({"point": point_name(key, case.size_unit)}, count=n)
                 for key, n in found.items()
             ]
             if len(parts) > NAMED:
                 rest = sum(part.count or 0 for part in parts[NAMED:])
-                parts = [*parts[:NAMED], Claim({"name": "others"}, count=rest)]
-            yield warning(Caveat.NO_TIME, [case], parts, question=name_of(case, cases))
+                parts = [*parts[:NAMED], Claim({"others": rest})]
+            yield warning(Caveat.NO_TIME, [case], parts, common=own_settings(case, cases))
 
 
 def near_steps(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -283,11 +286,10 @@ def near_steps(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
     simulated = [case for case in cases if case.simulated]
     near = [(case, level) for case in simulated if (level := step_near(case, context.machine))]
     if near:
-        parts = [
-            Claim({"name": f"{label_of(case, simulated)} ({level})"}) for case, level in near[:1]
-        ]
+        case, level = near[0]
+        parts = [Claim({**own_settings(case, simulated), "level": level})]
         if len(near) > 1:
-            parts.append(Claim({"name": "more"}, count=len(near) - 1))
+            parts.append(Claim({"others": len(near) - 1}))
         own = [case for case, _ in near]
         yield _counted(
             Caveat.NEAR_CACHE_SIZE, own, len(own), len(simulated), "simulated cases", parts

@@ -106,7 +106,7 @@ def test_compare_reports_speedups_and_other_differences(
 
     out = capsys.readouterr().out
     assert "faster" in out and "2.00" in out and "0.002" in out
-    assert "compiler: g++ 12.2.0 (before), g++ 13 (after)" in " ".join(out.split())
+    assert "compiler: g++ 12.2.0 (before) and g++ 13 (after)" in " ".join(out.split())
     assert main(["compare", str(after), str(before)]) == 1
     assert "slower" in capsys.readouterr().out
 
@@ -136,8 +136,8 @@ def test_compare_names_mpi_tuning_and_launch_options(
 
     out = capsys.readouterr().out
     out = " ".join(out.split())
-    assert shows(out, "variables: ", " (before), OMPI_MCA_btl=tcp,self (after)")
-    assert shows(out, "mpirun (before),", "srun --mpi=pmix")
+    assert shows(out, "variables: ", " (before) and OMPI_MCA_btl=tcp,self (after)")
+    assert shows(out, "mpirun (before) and", "srun --mpi=pmix")
 
 
 def test_an_undecided_comparison_does_not_report_success(

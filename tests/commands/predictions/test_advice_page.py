@@ -51,10 +51,8 @@ def test_the_headline_is_the_layout_with_its_gain_and_cost() -> None:
     answer = made.answer
     assert answer is not None
     (part,) = answer.parts
-    layouts = [answer.question.split(", "), str(part.reference["name"]).split(", ")]
-    assert [one[1:] for one in layouts] == [
-        [f"{ppn} tasks per node", "block mapping"] for ppn in (8, 32)
-    ]
+    assert part.subject == {"nodes": 8, "ppn": 8, "threads": 1, "mapping": "block"}
+    assert (part.reference["nodes"], part.reference["choice"]) == (2, "the default")
     assert part.verdict is Verdict.FASTER
     assert part.ratio and part.ratio.median == pytest.approx(2.5)
     band = result().band

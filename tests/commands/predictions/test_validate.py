@@ -66,7 +66,7 @@ def test_the_command_prints_grids_at_terminal_width_and_both_error_kinds(
     page = (report / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
     assert shows(page, ": hpcf-2018-10, simulated on stampede2")
     assert "Published table 4.1: n = 16384, seconds" in page
-    errors = (" of 5 predictions 0.1 % ", "and largest 0.1 %")
+    errors = ("median 0.1 % (5 predictions)", "and largest 0.1 %")
     assert shows(page, " table 4.1, ", " stampede2: ", *errors)
     assert shows(page, "6 predictions against published ", ": 6 within 10 %.")
     assert "<p>Nothing.</p>" in page and "MPI libraries and compilers" not in page
@@ -319,12 +319,12 @@ def test_a_report_states_where_predictions_are_biased() -> None:
         ]
         (found,) = validating.of_paper("A", cells, [], [], {}).findings
         assert [part.share for part in found.parts[:2]] == [0.25, 0.25]
-        return {part.subject["name"]: part.count for part in found.parts[2:]}
+        return {part.subject["predicted"]: part.count for part in found.parts[2:]}
 
     low, high = [-0.25] * 6, [0.25, 0.25]
-    assert one_way(*low, *high) == {"predicted lower": 6}
+    assert one_way(*low, *high) == {"lower": 6}
     assert one_way(*low, 0.25, *high) == {}
-    assert one_way(*high, *high, *high, *high) == {"predicted higher": 8}
+    assert one_way(*high, *high, *high, *high) == {"higher": 8}
     assert one_way(*low, -0.25) == {}
     assert one_way(*low, -0.25, -0.25, fitted=True) == {}
 
@@ -408,7 +408,7 @@ def test_local_measurements_are_compared_with_predictions(
     text = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
     assert shows(text, "- **!** ", "disturbed: Others computed.")
     assert (
-        shows(text, "Prediction error ", "of 1 prediction 10")
+        shows(text, "Prediction error ", "10 % (1 prediction)")
         and "Not simulated: n=1024: no room" in text
     )
     assert shows(text, "rank-based interval", "over 6 launches")

@@ -152,7 +152,7 @@ def test_a_warning_has_its_own_mark(tmp_path: Path) -> None:
         Finding(
             "Copy",
             FindingShape.BREAKDOWN,
-            (Claim({"name": "all"}, share=1.0),),
+            (Claim({"part": "all"}, share=1.0),),
             topic="memory",
         ),
     )

@@ -88,14 +88,14 @@ def report(warnings: int, names: int = 1) -> Document:
             f"{LONG} {index}",
             FindingShape.VALUE,
             tuple(
-                Claim({"name": f"{LONG} {name}"}, estimate=Estimate(value, None, None, 1, "none"))
+                Claim({"part": f"{LONG} {name}"}, estimate=Estimate(value, None, None, 1, "none"))
                 for name in range(names)
             ),
             topic=f"topic{index}",
         )
         for index, value in enumerate((1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6))
     ]
-    busy = [warning(Caveat.BUSY, question=f"{LONG} {k}") for k in range(warnings)]
+    busy = [warning(Caveat.BUSY, common={"case": f"{LONG} {k}"}) for k in range(warnings)]
     return Document(LONG, "2 cases.", tuple(arranged([*busy, *found])), (), (LONG,), (), (), (), ())
 
 
@@ -113,9 +113,9 @@ def test_a_summary_has_at_most_eleven_lines_of_eighty_columns(warnings: int, nam
 
 
 def test_the_cases_are_named_if_they_fit_below_the_answer_and_warnings() -> None:
-    part = Claim({"name": "x"}, estimate=Estimate(1.0, None, None, 1, "none"))
+    part = Claim({"part": "x"}, estimate=Estimate(1.0, None, None, 1, "none"))
     answer = Finding("Q", FindingShape.VALUE, (part,), topic="any")
-    busy = [warning(Caveat.BUSY, question=f"{LONG} {k}") for k in range(2)]
+    busy = [warning(Caveat.BUSY, common={"case": f"{LONG} {k}"}) for k in range(2)]
     found = tuple(arranged([*busy, answer]))
     out = StringIO()
 

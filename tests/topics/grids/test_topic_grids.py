@@ -45,8 +45,8 @@ def test_grids_with_fewer_pencils_than_chunks_are_included() -> None:
     ])  # fmt: skip
 
     (part,) = one.parts
-    assert part.subject == {"grid": "4x1 in 2 chunks"}
-    assert part.reference == {"grid": "2x2 in 8 chunks"}
+    assert part.subject == {"grid": "4x1", "chunks": 2}
+    assert part.reference == {"grid": "2x2", "chunks": 8}
 
 
 def sum3d(distribution: str, time_s: float, launch: int = 0, **changes: Any) -> Raw:
@@ -68,9 +68,9 @@ def test_the_fastest_distribution_of_a_sum_is_named() -> None:
     (one,) = sums(2.0, 1.0, 1.0001)
 
     (part,) = one.parts
-    assert part.subject == {"grid": "24x1x1 (distribution = topology)"}
-    assert part.also == ({"grid": "24x1x1 (distribution = subblock)"},)
-    assert part.reference == {"grid": "24x1x1 (distribution = balanced)"}
+    assert part.subject == {"grid": "24x1x1", "distribution": "topology"}
+    assert part.also == ({"grid": "24x1x1", "distribution": "subblock"},)
+    assert part.reference == {"grid": "24x1x1", "distribution": "balanced"}
     assert value(part) == pytest.approx(1.0, rel=0.01) and ratio(part) == pytest.approx(2.0)
 
 

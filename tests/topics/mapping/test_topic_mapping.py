@@ -63,7 +63,10 @@ def test_the_fastest_mapping_is_named_with_the_slowdown_of_others() -> None:
     ]
     assert [ratio(part) for part in nodes.parts] == pytest.approx([2.0, 1.2 / 1.1])
     (part,) = ranks.parts
-    assert (part.subject, part.reference) == ({"name": "block"}, {"name": "random 7"})
+    assert (part.subject, part.reference) == (
+        {"mapping": "block"},
+        {"mapping": "random", "mapping_seed": 7},
+    )
     assert ratio(part) == pytest.approx(1.6)
 
 
@@ -88,8 +91,8 @@ def test_the_pareto_front_uses_the_most_tasks_with_a_choice() -> None:
     assert [one.node_s for one in front.parts] == pytest.approx([4.4, 2.4])
     *_, front = of([*RAWS[:3], run(8, 4, 0.6, mapping="random", mapping_seed=7)])
     assert [one.subject for one in front.parts] == [
-        {"nodes": 8, "name": "block"},
-        {"nodes": 4, "name": "random 7"},
+        {"nodes": 8, "mapping": "block"},
+        {"nodes": 4, "mapping": "random", "mapping_seed": 7},
         {"nodes": 1},
     ]
 
@@ -130,9 +133,9 @@ def test_simulated_times_within_0_1_percent_are_equal() -> None:
     nodes, ranks = of(raws)
 
     assert [part.verdict for part in (*nodes.parts, *ranks.parts)] == [Verdict.EQUAL] * 2
-    assert [part.also for part in ranks.parts] == [({"name": "round robin"},)]
+    assert [part.also for part in ranks.parts] == [({"mapping": "round_robin"},)]
     (apart,) = of([*raws[:2], run(8, 2, 1.1, mapping="random", mapping_seed=1)])
-    assert apart.parts[0].reference == {"name": "random 1"}
+    assert apart.parts[0].reference == {"mapping": "random", "mapping_seed": 1}
     assert ratio(apart.parts[0]) == pytest.approx(1.1)
 
 

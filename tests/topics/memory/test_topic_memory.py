@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pytest
 from found import every, found, ratio, value
-from noted import shows
 from recorded import poisson, record, stream
 
 from haloscope.findings.caveats import Caveat
@@ -54,7 +53,8 @@ def test_a_triad_above_memory_bandwidth_shows_cache_use(faster: float, served: b
     (one,) = found(memory.solver, [poisson(2048), triads])
 
     assert (Caveat.PARTLY_CACHED in one.caveats) == served
-    assert shows(str(one.parts[0].subject["level"]), "96 MiB", " memory")
+    where = one.parts[0].subject
+    assert (where["working_set"], where["level"]) == (96 << 20, "memory")
     assert 0 < (one.parts[0].share or 0) < 1
 
 

@@ -19,7 +19,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding
 from haloscope.history.index import last_before
-from haloscope.quantities import listed, quantity
+from haloscope.quantities import quantity
 from haloscope.report import comparing, writing
 from haloscope.report.compared import Compared, compare_cases
 from haloscope.report.document import Document
@@ -283,15 +283,15 @@ def _names(first: Path, second: Path) -> tuple[str, str]:
 def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Iterator[Finding]:
     for name, folder in zip(names, (first, second), strict=True):
         if tools := {record.imported["tool"] for record in folder.records if record.imported}:
-            part = Claim({"name": listed(sorted(tools))})
-            yield warning(Caveat.IMPORTED, (), [part], question=name)
+            parts = [Claim({"tool": tool}) for tool in sorted(tools)]
+            yield warning(Caveat.IMPORTED, (), parts, common={"folder": name})
     if _one_after_the_other(first, second):
         yield warning(Caveat.DRIFT)
     theirs = _identity(second)
     for name, one in _identity(first).items():
         if one != (other := theirs[name]):
-            what = f"{name}: {one} ({names[0]}), {other} ({names[1]})"
-            yield warning(Caveat.DIFFERENT_CONDITIONS, (), [Claim({"name": what})])
+            own, its = ({name: one, "folder": names[0]}, {name: other, "folder": names[1]})
+            yield warning(Caveat.DIFFERENT_CONDITIONS, (), [Claim(own, also=(its,))])
 
 
 def _one_after_the_other(first: Dossier, second: Dossier) -> bool:

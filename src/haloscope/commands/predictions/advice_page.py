@@ -17,6 +17,7 @@ from haloscope.report import writing
 from haloscope.report.document import Document
 from haloscope.report.section import Section
 from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Settings
 from haloscope.topics import arranged
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, second_ticks
 from haloscope.topics.common.notebook import spread_text
@@ -111,21 +112,20 @@ def _findings(result: Advice) -> list[Finding]:
     by_time = advised is not usual and result.goal is Goal.TIME
     band = result.band.factor if result.band else None
     claim = Claim(
-        {"name": "per step"},
-        {"name": f"the default of {usual.candidate}"} if by_time else {},
+        {**_settings(advised), **({"choice": _DEFAULT} if advised is usual else {})},
+        {**_settings(usual), "choice": _DEFAULT} if by_time else {},
         estimate=advised.time,
         ratio=Ratio.of(replace(result.gain, band=band)) if by_time else None,
         node_s=advised.node_seconds,
         node_hours=other if by_time and advised.candidate.nodes != usual.candidate.nodes else None,
         verdict=_VERDICTS.get(result.verdict, Verdict.FASTER),
     )
-    named = " (the default)" if advised is usual else ""
-    question = f"Request {advised.candidate}{named}"
+    question = "Layout to request, time per step"
     shape = FindingShape.TREND if by_time else FindingShape.VALUE
     unsure = (Caveat.NOT_VALIDATED,) if result.verdict is Sureness.NOT_VALIDATED else ()
     found = [Finding(question, shape, (claim,), metric, "advice", caveats=unsure, kind="layout")]
     parts = tuple(
-        Claim({"name": str(one.candidate)}, estimate=one.time, node_s=one.node_seconds)
+        Claim(_settings(one), estimate=one.time, node_s=one.node_seconds)
         for one in result.front
         if one is not advised
     )
@@ -134,6 +134,16 @@ def _findings(result: Advice) -> list[Finding]:
         shape, metric = FindingShape.VALUE, Metric("time")
         found.append(Finding(question, shape, parts, metric, "advice", kind="others"))
     return found
+
+
+_DEFAULT = "the default"
+
+
+def _settings(one: Option) -> Settings:
+    """Return the layout, without a mapping on one node."""
+    layout = {name: getattr(one.candidate, name) for name in ("nodes", "ppn", "threads")}
+    mapped = one.candidate.mapped
+    return {**layout, **({"mapping": mapped} if mapped else {})}
 
 
 def _figure(result: Advice, facts: AdviceFacts) -> Figure:

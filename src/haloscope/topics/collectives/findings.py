@@ -118,14 +118,14 @@ def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterat
     for at in sizes[:1] + sizes[1:][-1:]:
         there = sorted((o for o in found if o.size_bytes == at), key=lambda o: o.times.value)
         for law, own in grouped(there, law_named).items():
+            nearest = {"law": law} if law else {}
             times = [one.times.rate(1.0) for one in own]
             values = [one.value for one in times]
             widest = max(times, key=lambda one: one.relative_half_width)
             names = listed([one.operation for one in own])
-            named = f"{names}{f', {law}' if law else ''}"
             every.append(
                 Claim(
-                    {"operation": named, "size": Bytes(at), **most},
+                    {"operation": names, **nearest, "size": Bytes(at), **most},
                     least,
                     ratio=Ratio(widest, min(values), max(values), median(values)),
                 )
@@ -209,7 +209,7 @@ def _violated(own: Sequence[Followed], settings: Sequence[MeasuredCase]) -> Clai
     one, at, _ = max(every, key=lambda each: over(each[2]))
     where: Settings = {}
     if len(settings) > 1:
-        where = {"size": Bytes(at), "name": one.case.processes}
+        where = {"size": Bytes(at), "ppn": one.case.layout.ppn, "nodes": one.case.layout.nodes}
     contrasts = [contrast for *_, contrast in every]
     return Claim(
         {"operation": own[0].guideline.operation},

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 from statistics import median
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
@@ -95,15 +96,21 @@ def warning(
     cases: Sequence[MeasuredCase] = (),
     parts: Sequence[Claim] = (),
     *,
-    question: str = "",
+    common: Settings = MappingProxyType({}),
     metric: Metric = TIME,
+    of: int | None = None,
 ) -> Finding:
-    """Return a warning about something that changes the answer or its reliability."""
+    """Return a warning about something that changes the answer or its reliability.
+
+    of: number of which the first part counts some.
+    """
     return Finding(
-        question=question,
+        question="",
         shape=FindingShape.WARNING,
         parts=tuple(parts),
         metric=metric,
+        common=common,
+        of=of,
         caveats=(caveat,),
         severity=Prominence.WARNING,
         cases=tuple(case.id for case in cases),
@@ -131,12 +138,6 @@ def in_common(
         and settings[0].get(name) is not None
     }
     return {**({"kernel": own[0].kernel} if len(kernels) == 1 else {}), **kept}
-
-
-def with_nodes(names: Iterable[str]) -> list[str]:
-    """Return names of settings; processes per node mean nothing without the nodes."""
-    every = dict.fromkeys(names)
-    return [*dict.fromkeys((*every, "nodes"))] if "ppn" in every else [*every]
 
 
 def caveats_of(cases: Sequence[MeasuredCase]) -> set[Caveat]:

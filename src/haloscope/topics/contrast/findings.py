@@ -12,14 +12,13 @@ from haloscope.analysis.context import Context
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.grouped import grouped
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import Setting, Settings, varying
+from haloscope.study.settings import Setting, Settings, varying, with_nodes
 from haloscope.topics.common.making import (
     extreme,
     made,
     needed_of,
     ratio_of,
     verdict_of,
-    with_nodes,
 )
 from haloscope.topics.contrast import (
     BINDINGS,

@@ -155,6 +155,7 @@ def _published(
         asked = effect.tasks or max(by_tasks)
         race, tried = by_tasks[next((t for t in by_tasks if t >= asked), max(by_tasks))]
         first = {pattern_of(case, tried) for case in race.first}
+        pattern, *others = sorted(first, key=PATTERNS.index)
         agrees = (PATTERNS[0] in first) == effect.concentrated
         if agrees and not effect.is_of(race.best.ranks):
             continue
@@ -162,10 +163,8 @@ def _published(
         value = effect.ratio or 1.0
         parts.append(
             Claim(
-                {
-                    "pattern": " or ".join(sorted(first, key=PATTERNS.index)),
-                    "tasks": race.best.ranks,
-                },
+                {"pattern": pattern, "tasks": race.best.ranks},
+                also=tuple({"pattern": other} for other in others),
                 published=(Reference(value, text, value, value, effect.source),),
                 verdict=Verdict.AGREES if agrees else Verdict.DISAGREES,
             )
@@ -193,12 +192,18 @@ def _ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
         [race.best, *race.against],
         "Mapping of ranks to nodes, largest effect",
         FindingShape.BEST,
-        winners([race], lambda case: {"name": mapping_of(case)}),
+        winners([race], _mapping),
         topic="mapping",
         kind="ranks",
         metric=STEP,
         but=("mapping", "mapping_seed", "topology"),
     )
+
+
+def _mapping(case: MeasuredCase) -> Settings:
+    """Return the mapping, with the seed of a random one."""
+    names = ("mapping", "mapping_seed")
+    return {name: value for name in names if (value := case.settings.get(name)) is not None}
 
 
 def _front(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -214,8 +219,10 @@ def _front(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     several = len({mapping_of(case) for case in by_tasks[tasks] if case.on_nodes}) > 1
     parts = [
         Claim(
-            {"nodes": case.layout.nodes}
-            | ({"name": mapping_of(case)} if several and case.on_nodes else {}),
+            {
+                "nodes": case.layout.nodes,
+                **(_mapping(case) if several and case.on_nodes else {}),
+            },
             estimate=case.time,
             node_s=case.node_time.value if case.node_time else None,
         )

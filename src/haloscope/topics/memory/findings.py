@@ -21,6 +21,7 @@ from haloscope.findings.finding import (
 from haloscope.grouped import grouped
 from haloscope.layout import CORES
 from haloscope.quantities import listed, rate, size
+from haloscope.study.settings import Bytes
 from haloscope.topics.common.making import made, needed_of, verdict_of
 from haloscope.topics.memory import Triad, memory_triads, uses
 
@@ -127,7 +128,8 @@ def solver(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
                         "variant": variant,
                         "n": best.case.settings.get("n"),
                         best.case.counted: best.case.cores,
-                        "level": f"working set {_in(size(best.working_set_bytes), best.level)}",
+                        "working_set": Bytes(best.working_set_bytes),
+                        "level": best.level,
                     },
                     estimate=best.achieved,
                     share=best.share,

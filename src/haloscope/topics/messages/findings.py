@@ -12,8 +12,8 @@ from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.findings.finding import BANDWIDTH, LATENCY, Claim, Finding, FindingShape, Metric
 from haloscope.quantities import listed
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import Bytes, Settings, varying
-from haloscope.topics.common.making import made, winners, with_nodes
+from haloscope.study.settings import Bytes, Settings, varying, with_nodes
+from haloscope.topics.common.making import made, winners
 from haloscope.topics.messages import apart, message_races, raced_of
 
 SHOWN = 4

@@ -16,7 +16,7 @@ from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Rat
 from haloscope.grouped import grouped
 from haloscope.layout import CORES, LAYOUT
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import Settings, varying
+from haloscope.study.settings import Settings, varying, with_nodes
 from haloscope.topics.common.making import (
     band_of_verdict,
     band_within,
@@ -24,7 +24,6 @@ from haloscope.topics.common.making import (
     needed_of,
     node_hours,
     verdict_of,
-    with_nodes,
 )
 from haloscope.topics.scaling import cores_beside, times_as_fast
 

@@ -30,9 +30,9 @@ from haloscope.papers.validated import WAYS_OF_A_DEVICE
 from haloscope.quantities import seconds
 from haloscope.quantities import size as size_in_words
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import Bytes, Settings, varying
+from haloscope.study.settings import Bytes, Settings, varying, with_nodes
 from haloscope.topics.collectives import flat_to
-from haloscope.topics.common.making import by_points, made, verdict_of, with_nodes
+from haloscope.topics.common.making import by_points, made, verdict_of
 from haloscope.topics.star_forests import (
     BEYOND,
     BetweenGpus,
@@ -343,8 +343,8 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
         for name, sizes in sorted(at.items(), key=lambda item: item[0] == _OPEN)
     ]
     for name, each in shares.items():
-        largest = size_in_words(sent[each.index(max(each))])
-        parts.append(Claim({"part": f"{name} (most at {largest})"}, share=max(each)))
+        largest = Bytes(sent[each.index(max(each))])
+        parts.append(Claim({"part": name, "most_at": largest}, share=max(each)))
     return made(
         context, [case], f"Largest part of the time of {case.kernel}, by bytes sent",
         FindingShape.BREAKDOWN, parts,
@@ -385,8 +385,8 @@ def _waiting(case: MeasuredCase, names: Sequence[str], contrast: Contrast) -> Cl
     assert contrast.ratio is not None
     verdict = verdict_of(contrast)
     return Claim(
-        {"name": "synchronised", **{name: case.settings.get(name) for name in names}},
-        {"name": "none"},
+        {"wait": "synchronised", **{name: case.settings.get(name) for name in names}},
+        {"wait": "none"},
         estimate=contrast.first.time,
         ratio=Ratio.of(contrast.ratio.rate(1.0)),
         verdict=_INVERSE.get(verdict, verdict) if verdict else None,
