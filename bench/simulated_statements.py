@@ -137,10 +137,11 @@ def summary(several: int) -> list[str]:
         "",
         f"{taken()} The table covers the cells with a known error from which no number in a "
         "cluster file was derived.",
+        "",
         "The last column counts the combinations of mesh and number of nodes for which the "
-        "fastest layout in the simulation also has the shortest published time. It covers "
-        "combinations whose published times differ between layouts, provided that the error of a "
-        "fastest layout is known and no number was derived from it.",
+        "fastest layout in the simulation also has the shortest published time. A combination is "
+        "included if its published times differ between layouts, if the error of a fastest layout "
+        "is known, and if no number was derived from that layout.",
         "",
         "| table | cells | median error | 90th percentile | largest error | naive median "
         "| naive 90th percentile | skill (median) | skill (90th percentile) "
