@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 from haloscope import __version__
 from haloscope.commands import COMMANDS, module_of
-from haloscope.errors import Problem, UserError, guess, printable
+from haloscope.errors import Problem, UserError, among, guess, nearest, printable
 from haloscope.host import scratch
 from haloscope.paths import share
 from haloscope.verbosity import Verbosity, verbosity
@@ -71,8 +71,12 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise argparse's error as a UserError."""
-        message = message.replace("the following arguments are required", "missing")
-        raise UserError(Problem(self.prog, message, f"see {self.prog} --help"))
+        message = message.replace("the following arguments are required: ", "missing: ")
+        where, what = self.prog, message
+        if message.startswith("argument "):
+            option, _, what = message.removeprefix("argument ").partition(": ")
+            where = f"{self.prog} {option}"
+        raise UserError(Problem(where, what, f"see {self.prog} --help"))
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         try:
@@ -92,7 +96,7 @@ class _Parser(argparse.ArgumentParser):
         hint = f"did you mean '{meant}'? " if meant else guess(str(value), known)
         what = "unknown action" if action.dest == "action" else "invalid value"
         where = f"{self.prog} {_named(action)}{value}"
-        raise UserError(Problem(where, what, f"{hint}known: {', '.join(known)}"))
+        raise UserError(Problem(where, what, f"{hint}{among(known)}"))
 
 
 def _named(action: argparse.Action) -> str:
@@ -152,7 +156,8 @@ def _unknown(word: str, command: str | None) -> Problem:
     others = {name: _options(name) for name in COMMANDS if name != command}
     having = [name for name, options in others.items() if option in options]
     if having:
-        return Problem(where, "unknown option", f"this is an option of {', '.join(having)}; {own}")
+        hint = f"{option} is an option of haloscope {', '.join(having)}"
+        return Problem(where, "unknown option", f"{hint}; {own}")
     own_options = _options(command) if command else set()
     meant = _USUAL.get(option)
     hint = f"did you mean {meant}? " if meant in own_options else guess(option, sorted(own_options))
@@ -183,16 +188,16 @@ def _no_command(named: str, words: Sequence[str]) -> Problem:
     ):
         files = share(folder).glob(names)
         if named in {file.parent.name if "/" in names else file.stem for file in files}:
-            return Problem(named, "unknown command", f"did you mean: haloscope {command} {rest}")
+            remedy = f"to use this name: haloscope {command} {rest}"
+            return Problem(named, "unknown command", remedy)
     if named.endswith(".toml"):
         remedy = f"to run a study: haloscope run {rest}"
     else:
-        hint = guess(named, [*COMMANDS])
-        remedy = f"{hint}commands: {', '.join(COMMANDS)}\n    {_KERNELS}"
+        remedy = f"{nearest(named, [*COMMANDS])}\n    {_OTHERS}"
     return Problem(named, "unknown command", remedy)
 
 
-_KERNELS = "to run a kernel: haloscope once KERNEL; to list all names: haloscope list"
+_OTHERS = "to list all commands: haloscope --help; to run a kernel: haloscope once KERNEL"
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -342,6 +347,7 @@ _AGAIN_S = 0.02
 
 
 def _complain(what: str) -> None:
+    what = what.removeprefix("haloscope ")
     with contextlib.suppress(OSError):  # the terminal may be gone
         print(f"haloscope: {printable(what)}", file=sys.stderr)
 

@@ -15,8 +15,8 @@ class Problem:
 
     where: the file and key, or the command-line argument.
     what: what is wrong, with the value that was found.
-    remedy: what to do, as a command: "give an integer from 1 to 9", "remove --keep". "known: ..."
-        lists names. "expected ..." is for the contents of files that other programs write.
+    remedy: what to do, as a command: "give an integer from 1 to 9", "remove --keep".
+        "expected ..." is for the contents of files that other programs write.
     """
 
     where: str
@@ -47,8 +47,19 @@ def printable(text: str) -> str:
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """Return a hint for an unknown name: the nearest known name, then all of them."""
-    return f"{guess(word, known)}known: {', '.join(sorted(known)) or 'none'}"
+    """Return a hint for an unknown name: the nearest known name, then all, unless too many."""
+    hint = guess(word, known)
+    return hint.rstrip() if hint and len(known) > _MANY else f"{hint}{among(sorted(known))}"
+
+
+_MANY = 20
+
+
+def among(known: Sequence[str]) -> str:
+    """Return the remedy that lists the allowed names."""
+    if len(known) == 1:
+        return f"the only known name is '{known[0]}'"
+    return f"choose one of: {', '.join(known)}" if known else "no names are known"
 
 
 def guess(word: str, known: Sequence[str]) -> str:
@@ -76,18 +87,16 @@ def no_such(where: str, kind: str, name: str, known: Sequence[str]) -> Problem:
     return Problem(where, f"unknown {kind} '{name}'", nearest(name, known))
 
 
-def out_of(number: float, least: float, most: float) -> str | None:
-    """Return what is wrong with a number that has bounds, or None if it is within them."""
-    if least <= number <= most:
-        return None
-    return "too large" if number > most else "too small" if number < least else "not a number"
-
-
 def outside(where: str, number: float | None, most: int, least: int = 1) -> list[Problem]:
     """Return the problem of an integer that is not from `least` to `most`; [] for None."""
-    if number is None or not (what := out_of(number, least, most)):
+    if number is None or least <= number <= most:
         return []
-    return [Problem(f"{where} {number}", what, f"give an integer from {least} to {most:,}")]
+    return [Problem(f"{where} {number}", "out of range", an_integer(least, most))]
+
+
+def an_integer(least: int, most: int) -> str:
+    """Return the remedy for an integer out of range."""
+    return f"give an integer from {least:,} to {most:,}"
 
 
 def dotted(location: Sequence[int | str]) -> str:

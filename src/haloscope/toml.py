@@ -39,10 +39,12 @@ def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
             source = TextIOWrapper(binary, encoding="utf-8-sig").read(LENGTH_LIMIT + 1)
         if len(source) > LENGTH_LIMIT:
             what = f"the file has more than {LENGTH_LIMIT:,} characters"
-            raise UserError(Problem(str(path), what, give))
+            raise UserError(Problem(str(path), what, "give a smaller file"))
         data = tomllib.loads(source)
     except OSError as error:
-        raise UserError(Problem(str(path), f"{error.strerror}", give)) from error
+        missing = isinstance(error, FileNotFoundError)
+        what = "file not found" if missing else f"cannot read this file: {error.strerror}"
+        raise UserError(Problem(str(path), what, give)) from error
     except UnicodeDecodeError as error:
         what = f"the file is not UTF-8: byte 0x{error.object[error.start]:02x} ({error.reason})"
         raise UserError(Problem(str(path), what, conversion(path, "ISO-8859-1"))) from error
@@ -59,7 +61,7 @@ def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
 def _syntax_remedy(error: str) -> str:
     if error.startswith("Invalid value"):
         return 'put strings in quotes, as in key = "text"; write true and false in lower case'
-    return "correct the syntax at this place (see https://toml.io)"
+    return "correct the syntax of this line (see https://toml.io)"
 
 
 def _too_deep(path: Path) -> Problem:

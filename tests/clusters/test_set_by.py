@@ -88,11 +88,11 @@ def test_a_scaled_number_is_set_by_the_same_cells() -> None:
 @pytest.mark.parametrize(
     ("cells", "key", "what"),
     [
-        ('paper = "hpcf-2018", tables = ["4.1"]', "", "paper: unknown name 'hpcf-2018'"),
+        ('paper = "hpcf-2018", tables = ["4.1"]', "", "paper: 'hpcf-2018' is unknown"),
         (
             'paper = "hpcf-2018-10", tables = ["9.1"]',
             "",
-            "hpcf-2018-10, table: unknown name '9.1'",
+            "hpcf-2018-10, table: '9.1' is unknown",
         ),
         (
             'paper = "hpcf-2018-10", tables = ["4.1"], where = { N = 1024 }',

@@ -301,7 +301,7 @@ def test_facts_can_be_selected_like_columns() -> None:
     ("ask", "message"),
     [
         (lambda: papers.load("hpcf-2018-1"), "did you mean 'hpcf-2018-10'?"),
-        (lambda: papers.load(TARA).table("5.6"), "unknown name '5.6'"),
+        (lambda: papers.load(TARA).table("5.6"), "'5.6' is unknown"),
         (lambda: value(table(STAMPEDE, "4.1"), "tme_s", n=1024), "did you mean 'time_s'?"),
         (lambda: value(table(STAMPEDE, "4.1"), node=2), "did you mean 'nodes'?"),
         (lambda: value(table(STAMPEDE, "4.1"), n=1024, nodes=2), "6 rows match n = 1024"),

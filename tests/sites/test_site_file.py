@@ -92,7 +92,7 @@ def test_a_user_file_is_found_by_name_and_others_are_ignored(
             'partition = "short"',
             'partition = "long"',
             "partition: .*'long'",
-            "known: short",
+            "the only known name is 'short'",
         ),
         ('partition = "short"', 'partition = "a b"', 'partition: .*"a b"', "partitions"),
         ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["gcc", "-f"]', '"-f"', "module load"),

@@ -210,7 +210,7 @@ def test_an_unusable_user_prefix_must_be_unset(
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("simgrd", "'simgrid'? known: cuda, fftw,"),
+        ("simgrd", "'simgrid'? choose one of: cuda, fftw,"),
         ("simgrid==4.1", "toolchain add simgrid==4.1: "),
     ],
 )

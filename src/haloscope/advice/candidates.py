@@ -68,8 +68,9 @@ def shapes(tasks: int, site: Site, most_nodes: int | None = None) -> list[Candid
     limit = min(site.nodes, tasks, most_nodes or MOST_SPREAD * fewest)
     if fewest > limit:
         what = f"requires {count(fewest, 'node')} with {count(site.cores, 'core')} each"
-        who = f"--most-nodes {most_nodes}" if most_nodes == limit else site.name or "this machine"
-        remedy = f"give at most {limit * site.cores} tasks ({who} allows {count(limit, 'node')})"
+        who = f"--most-nodes {most_nodes}" if most_nodes == limit else repr(site.name or "local")
+        remedy = f"give at most {limit * site.cores} tasks, because {who} allows "
+        remedy += count(limit, "node")
         raise UserError(Problem(f"--tasks {tasks}", what, remedy))
     numbers = []
     ppn = site.cores

@@ -72,10 +72,14 @@ def read(path: Path) -> CountedBytes:
             rows = [tuple(int(row[name] or 0) for name in _COLUMNS) for row in reader]
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise UserError(Problem(f"--profile {file}", f"cannot be read: {why}", remedy)) from error
+        what = f"cannot read this file: {why}"
+        raise UserError(Problem(f"--profile {file}", what, remedy)) from error
     wrong = (row for row in rows if min(row) < 0 or max(row[:2]) >= COUNT_LIMIT)
     if (row := next(wrong, None)) is not None:
-        what = f"rank or byte count out of range: (from, to, bytes) = {row[:3]}"
+        values = ", ".join(
+            f"{name} = {value}" for name, value in zip(_COLUMNS, row[:3], strict=False)
+        )
+        what = f"a row has a value that is out of range: {values}"
         raise UserError(Problem(f"--profile {file}", what, remedy))
     sizes: dict[int, int] = {}
     for _, _, sent, world, to_world in rows:

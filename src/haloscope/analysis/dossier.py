@@ -81,7 +81,7 @@ def open_folder(directory: Path) -> Dossier:
     if not records:
         what = "contains no readable record"
         raise UserError(
-            Problem(str(folder.records), what, "continue with haloscope run --resume DIR")
+            Problem(str(folder.records), what, "restore this file from a copy, or measure again")
         )
     plan = folder.load().as_dict() if folder.plan.exists() else {}
     planned = [

@@ -25,7 +25,7 @@ Location = tuple[int | str, ...]
 
 
 ELSEWHERE = (
-    "for your own cluster file, give NAME for ./clusters/NAME.toml, or a path that ends in .toml"
+    "to use your own cluster file, give its path, or NAME if the file is ./clusters/NAME.toml"
 )
 
 

@@ -78,7 +78,8 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     if cluster.node.cores > 1 and all(one.cores == 1 for one in cluster.node.memory):
         found["node.memory"] = "the combined bandwidth of several cores: an entry with cores = ..."
     where = f"cluster {cluster.name}"
-    problems = [Problem(f"{where}: {key}", "missing", f"give {v}") for key, v in found.items()]
+    what = "this key is missing"
+    problems = [Problem(f"{where}: {key}", what, f"give {v}") for key, v in found.items()]
     places = max(cluster.nodes, (cluster.network and cluster.network.places) or 0)
     if places > MOST_PLACES:
         what = f"has room for {places:,} nodes, but at most {MOST_PLACES:,} can be simulated"

@@ -22,22 +22,23 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--on",
         metavar="PLACE",
         default="local",
-        help="where to run: local (this machine), a site (its batch system; see haloscope site "
-        "detect), or a cluster (simulated; see haloscope cluster list)",
+        help="where to run: local (this machine), the name of a site (submits batch jobs; see "
+        "haloscope site), or the name of a cluster (simulates; see haloscope cluster list)",
     )
     add(
         "--execute",
         dest="arithmetic",
         action="store_true",
-        help="also compute and verify the solution in simulated cases; cases that require more "
-        "memory than this machine has are skipped",
+        help="in simulated cases, also compute and verify the solution; skip cases that need more "
+        "memory than this machine has",
     )
-    add("--keep", metavar="DIR", help="keep the files and command of each simulated case in DIR")
+    add("--keep", metavar="DIR", help="save the simulator's files and command of each case in DIR")
     add(
         "--replicates",
         metavar="N",
         type=int,
-        help="simulate each case N times with the node-to-node variability of the cluster file",
+        help="simulate each case N times, with node speeds drawn at random as the cluster file "
+        "specifies",
     )
 
 
@@ -50,7 +51,7 @@ def add_programs_to(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         default=[],
-        help="folder that contains the program.toml of an external program (repeatable)",
+        help="folder with the program.toml of an external program to run (repeatable)",
     )
 
 
@@ -61,7 +62,7 @@ def add_params_to(parser: argparse.ArgumentParser) -> None:
         metavar="key=value",
         nargs="*",
         default=[],
-        help="parameters that differ from their defaults (see haloscope describe)",
+        help="parameters of the kernel, such as n=512 (see haloscope describe KERNEL)",
     )
     parse = parser.parse_known_args
 
@@ -85,7 +86,7 @@ def wrong_params(arguments: argparse.Namespace) -> Iterator[Problem]:
             yield Problem(key or f"={value}", "not of the form KEY=VALUE", remedy)
     for key, times in Counter(key for key, _, _ in pairs).items():
         if times > 1:
-            yield Problem(key, "given more than once", "give it once")
+            yield Problem(key, "this parameter is given more than once", "give it once")
 
 
 def misplaced(arguments: argparse.Namespace, facts: PlaceFacts | None) -> Iterator[Problem]:

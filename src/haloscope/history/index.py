@@ -73,7 +73,7 @@ def last_before(folder: Path) -> Path:
     ]
     if not earlier:
         what = "no folder beside it contains an earlier successful launch of the same cases"
-        remedy = "give both folders: haloscope compare DIR DIR"
+        remedy = "give both folders: haloscope compare BASELINE DIR"
         raise UserError(Problem(f"--with-last {folder}", what, remedy))
     return earlier[-1].folder
 

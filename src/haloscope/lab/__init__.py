@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from haloscope.errors import Problem, out_of, outside
+from haloscope.errors import Problem, outside
 from haloscope.sites.file import OF_THE_LAB
 
 FOLDER = OF_THE_LAB.parent
@@ -88,8 +88,9 @@ class Lab:
         yield from outside("--cores", self.cores, CORES_LIMIT)
         yield from outside("--switches", self.switches, max(1, self.nodes))
         rate = self.rate_bits_per_s
-        if rate is not None and (word := out_of(rate, *_RATES_KEPT)):
-            yield Problem(f"--rate {rate:g} bit/s", word, "give a rate from 1kbit to 100gbit")
+        if rate is not None and not _RATES_KEPT[0] <= rate <= _RATES_KEPT[1]:
+            remedy = "give a rate from 1kbit to 100gbit"
+            yield Problem(f"--rate {rate:g} bit/s", "out of range", remedy)
 
 
 def address(host: str) -> str:

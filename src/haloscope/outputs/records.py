@@ -17,7 +17,7 @@ from math import ceil
 from typing import Any
 
 from haloscope import __version__
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, an_integer
 from haloscope.layout import Layout
 from haloscope.outputs.printed import Output, PrintedRun, SizeRow, slug
 from haloscope.records import kernels
@@ -298,7 +298,7 @@ def _layout(source: _Source, options: ImportOptions) -> Layout:
         nodes = ceil(ranks / ceil(source.world / nodes))
     if nodes > ranks:
         what = f"{ranks} ranks cannot run on {nodes} nodes"
-        raise UserError(Problem(f"--nodes {nodes}", what, f"give an integer from 1 to {ranks}"))
+        raise UserError(Problem(f"--nodes {nodes}", what, an_integer(1, ranks)))
     layout = Layout.of(ranks, nodes, threads=run.threads or 1)
     return replace(layout, tasks=None) if layout.even else layout
 

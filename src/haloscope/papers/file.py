@@ -248,27 +248,27 @@ def _row_problems(
     for number, line in enumerate(lines, start=2):
         where = f"{path}:{number}"
         if len(line) != len(table.columns):
-            what = f"{count(len(line), 'cell')} for {count(len(table.columns), 'column')}"
+            what = f"this row has {count(len(line), 'cell')}, but the table has "
+            what += count(len(table.columns), "column")
             yield Problem(where, what, "give one cell per column")
             continue
         text = dict(zip(table.columns, line, strict=True))
         key = tuple(text[name] for name in table.keys)
         if key in seen or "" in key:
-            yield Problem(
-                where,
-                f"duplicate key {', '.join(key)}",
-                "add columns to 'keys' until they identify each row",
-            )
+            same = ", ".join(f"{name} = {text[name]}" for name in table.keys)
+            what = f"an earlier row also has {same}" if key in seen else "a key column is empty"
+            remedy = "add columns to 'keys' in paper.toml until they identify each row"
+            yield Problem(where, what, remedy)
         seen.add(key)
         for name, cell in text.items():
             try:
                 value = _value(cell, columns[name])
             except ValueError:
-                remedy = f"give a value of type {columns[name].type}"
-                yield Problem(where, f"invalid {name} '{cell}'", remedy)
+                remedy = f"give a value of the type '{columns[name].type}'"
+                yield Problem(where, f"the value '{cell}' of '{name}' is invalid", remedy)
                 continue
             if isinstance(value, int | float) and (remedy := _impossible(value, columns[name])):
-                yield Problem(where, f"invalid {name} '{cell}'", remedy)
+                yield Problem(where, f"the value '{cell}' of '{name}' is invalid", remedy)
 
 
 def _impossible(value: float, column: PublishedColumn) -> str | None:

@@ -193,7 +193,9 @@ def statements(paper: str) -> tuple[Statement, ...]:
             problems += [*_unknown(f"{path}:{number}", paper, one)]
             if one.id in {other.id for other in found}:
                 problems.append(
-                    Problem(f"{path}:{number}", f"duplicate id '{one.id}'", "rename it")
+                    Problem(
+                        f"{path}:{number}", f"two statements have the id '{one.id}'", "rename one"
+                    )
                 )
             found.append(one)
     if problems:

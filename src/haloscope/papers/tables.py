@@ -244,7 +244,7 @@ def _words(where: Mapping[str, Scalar]) -> str:
 
 def _check_names(where: str, names: Collection[str], known: Collection[str]) -> None:
     problems = [
-        Problem(where, f"unknown name '{name}'", nearest(name, list(known)))
+        Problem(where, f"'{name}' is unknown", nearest(name, list(known)))
         for name in names
         if name not in known
     ]

@@ -89,7 +89,8 @@ class Replicates:
             node = node.model_copy(update={"spread": NodeSpread(nodes=assumed)})
         elif node.spread is None and there.cluster.others is None:
             what = (
-                f"{there.name} has neither node-to-node variability nor other jobs, so replicates "
+                f"the file of {there.name} describes neither node-to-node variability nor other "
+                "jobs, so replicates "
             )
             what += "would be identical"
             remedy = (

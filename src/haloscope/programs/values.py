@@ -37,8 +37,8 @@ def _pattern(text: str) -> str:
 
 def _captures(text: str) -> str:
     if (groups := re.compile(text).groups) != 1:
-        why = f"{groups} groups ( ), expected exactly one, for the value; write other groups "
-        why += "as (?: )"
+        why = f"expected exactly one group ( ), which contains the value, got {groups}; write "
+        why += "other groups as (?: )"
         raise PydanticCustomError("pattern", "{why}", {"why": why})
     return text
 

@@ -200,7 +200,7 @@ class ResultFolder:
             folder for folder in (self.path, *self.path.absolute().parents) if folder.exists()
         )
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-            return [Problem(where, f"cannot write to {there}", "give another folder")]
+            return [Problem(where, f"cannot write to '{there}'", "give another folder")]
         return []
 
     def create(self, source: str, plan: SavedPlan) -> None:

@@ -65,7 +65,7 @@ def opened(path: Path) -> BinaryIO:
     except OSError as error:
         if not path.is_symlink():
             raise
-        what = f"is a symbolic link to {os.readlink(path)}"  # noqa: PTH115 - not normalised
+        what = f"is a symbolic link to '{os.readlink(path)}'"  # noqa: PTH115 - not normalised
         raise UserError(Problem(str(path), what, "replace it with the file itself")) from error
 
 

@@ -18,7 +18,7 @@ from haloscope.sites.schedulers.schedulers import ASKABLE, SCHEDULERS
 from haloscope.sites.schema import BatchSite
 
 OWN = Path("sites")
-ELSEWHERE = "for your own site file, give NAME for ./sites/NAME.toml"
+ELSEWHERE = "to use your own site file, save it as ./sites/NAME.toml and give NAME"
 LAB = "lab"
 LAB_UP = "start the test cluster first: haloscope lab up"
 OF_THE_LAB = Path("/run/haloscope-lab/sites")

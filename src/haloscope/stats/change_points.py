@@ -31,7 +31,8 @@ def lacking() -> Problem | None:
     """Return why change points cannot be searched for, or None."""
     if find_spec("ruptures"):
         return None
-    return Problem("ruptures", "not installed", "install it (requires Python before 3.14)")
+    what = "this Python package is not installed"
+    return Problem("ruptures", what, "run pip install ruptures (requires Python before 3.14)")
 
 
 def change_points(values: Sequence[float]) -> list[int]:

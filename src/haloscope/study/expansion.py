@@ -223,7 +223,7 @@ class _RunExpansion:
     def _refuse_nodes(self) -> None:
         if more := self._too_many_nodes():
             elsewhere = "--on SITE (see haloscope site detect) or --on CLUSTER (simulated)"
-            remedy = f"use at most {count(self.site.nodes, 'node')}, or a larger place: {elsewhere}"
+            remedy = f"use at most {count(self.site.nodes, 'node')}, or run elsewhere: {elsewhere}"
             what = f"{listed(more)} nodes requested, but {self.site.extent}"
             self._problem("layout.nodes", what, remedy)
 

@@ -84,7 +84,7 @@ def layout(path: Path) -> LayoutAxes:
     except ValidationError as error:  # a subclass of ValueError
         raise UserError([_problem(path, one, LayoutAxes) for one in error.errors()]) from error
     except ValueError as error:
-        remedy = "correct one of them, or give a layout.toml written by haloscope advise"
+        remedy = "correct the layout, or give a layout.toml written by haloscope advise"
         raise UserError([Problem(str(path), what, remedy) for what in error.args]) from error
     return found
 
@@ -130,7 +130,9 @@ def _problem(path: Path, detail: ErrorDetails, table: type[BaseModel] = Study) -
         return Problem(where, what, "give fewer values, or split the run into several studies")
     if detail["type"] == "extra_forbidden" and len(location) == 3 and location[0] == "runs":
         inside = "layout" if key in LayoutAxes.model_fields else "params"
-        remedy = f"move it into {inside}, or {nearest(key, [*toml.keys_of(model)])}"
+        remedy = f"{nearest(key, [*toml.keys_of(model)])}\n    "
+        what = "is this a key of the layout" if inside == "layout" else "is this a parameter"
+        remedy += f"{what}? then move it into {inside} = {{ ... }}"
         return Problem(where, f"unknown key '{key}'", remedy)
     remedy = f"give {description or 'a title and [[runs]] tables'}"
     return toml.translated(where, detail, toml.keys_of(model), remedy, description)

@@ -71,8 +71,8 @@ def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:
     one = no_such(where, "kernel", kernel, known)
     if kernel in {path.stem for path in share("studies").glob("*.toml")}:
         return replace(one, remedy=f"'{kernel}' is a study; to run it: haloscope run {kernel}")
-    own = "for a program of your own: --program FOLDER (docs/programs.md)"
-    return replace(one, remedy=f"{one.remedy}; {own}")
+    own = "to use a program of your own as a kernel, add --program FOLDER (see docs/programs.md)"
+    return replace(one, remedy=f"{one.remedy}\n    {own}")
 
 
 def nothing_runs(plan: Plan, site: Site, where: str) -> list[Problem]:

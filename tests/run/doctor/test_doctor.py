@@ -126,7 +126,7 @@ def test_core_types_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     assert found.level == "note"
     assert shows(found.what, "4 P-cores ", " 4.7 GHz", "8 E-cores ", " 3.4 GHz")
-    assert found.remedy is not None and found.remedy.endswith(" 4")
+    assert found.remedy is not None and " 4 threads" in found.remedy
 
 
 def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,7 @@ def test_a_missing_temporary_folder_is_named(
     found = system.check_scratch(Patient())
 
     assert found.level == "warn"
-    assert f"{tmp_path / 'nosuch'} " in found.what
+    assert f"'{tmp_path / 'nosuch'}'" in found.what
 
 
 def test_an_unusable_temporary_folder_is_named(
@@ -438,7 +438,7 @@ def test_gpus_are_listed_with_driver_and_compiler(
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CUDACXX", raising=False)
     fake = FakeMachine(tmp_path)
-    assert libraries.check_gpus(Patient(tmp_path)).what.endswith("memory=device emulates one")
+    assert libraries.check_gpus(Patient(tmp_path)).what.endswith("an emulated GPU")
     fake.write(f"{NVIDIA}/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54  x")
     assert "(NVIDIA 550.54)" in libraries.check_gpus(Patient(tmp_path)).what
 
@@ -446,7 +446,7 @@ def test_gpus_are_listed_with_driver_and_compiler(
         fake.write(f"{NVIDIA}/gpus/0000:0{number}/information", "Model: \t NVIDIA H200 \nIRQ: 1")
     found = libraries.check_gpus(Patient(tmp_path))
     assert found.level == "note"
-    assert found.what.startswith("2 x NVIDIA H200; driver NVIDIA 550.54")
+    assert shows(found.what, "2 x NVIDIA H200 ", " NVIDIA 550.54")
     assert found.remedy is not None and "haloscope toolchain add cuda" in found.remedy
 
     nvcc = tmp_path / "nvcc"
@@ -471,7 +471,7 @@ def test_amd_gpus_are_the_nodes_that_compute(tmp_path: Path) -> None:
     fake.write(f"{KFD}/1/properties", "cpu_cores_count 0\nsimd_count 440")
     fake.write(f"{KFD}/1/name", "aldebaran")
     found = libraries.check_gpus(Patient(tmp_path))
-    assert found.what.startswith("AMD aldebaran; driver amdgpu 6.3.6")
+    assert shows(found.what, "AMD aldebaran ", " amdgpu 6.3.6")
 
 
 AWARE = 'extern "C" int MPIX_Query_cuda_support() {{ return {yes}; }}'
@@ -494,7 +494,7 @@ def test_the_library_is_queried_for_gpu_memory_support(
     assert (found.level, found.what) == (level, f"X MPI 1.0 (CUDA: {said}, HIP: unknown)")
     assert (found.remedy is None) == (level == "ok")
     broken = a_toolchain(tmp_path, "exit 1", wrapper)
-    assert libraries.check_gpu_awareness(broken).what == "X MPI 1.0 (unknown)"
+    assert libraries.check_gpu_awareness(broken).what.startswith("X MPI 1.0 does not ")
 
 
 def test_without_mpi_no_check_crashes() -> None:

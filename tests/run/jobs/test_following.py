@@ -99,7 +99,7 @@ def test_a_forgotten_job_is_over_and_reported_with_its_heartbeat(
         following.follow(jobs, QUIET, wait=lambda _: None)
 
     (problem,) = caught.value.problems
-    assert "1 job gone" in problem.what and "job 7 " in problem.what
+    assert "1 job no longer " in problem.what and "job 7 " in problem.what
     assert "2026-11-23T12:00:00Z: ring, 2 ranks" in problem.what
 
 
@@ -109,7 +109,7 @@ def test_jobs_without_results_are_reported_even_without_an_answer(
     jobs = replace(of(tmp_path), batch=Saying("COMPLETED", None))
     monkeypatch.setattr(following, "submit_all", lambda *_: ["7"])
 
-    with pytest.raises(UserError, match="1 job gone"):
+    with pytest.raises(UserError, match="1 job no longer "):
         following.follow(jobs, QUIET, wait=lambda _: None)
 
 

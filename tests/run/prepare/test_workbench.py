@@ -49,14 +49,14 @@ def test_a_missing_toolchain_is_reported_with_other_problems(laboratory: Laborat
     assert (list(bench.built), bench.names) == (["fake"], ("fake",))
     (problem,) = bench.problems
     assert problem.where == "other" and "'fak'" in problem.what
-    assert bench.missing == {"gone": "'gone' can't be fetched"}
+    assert bench.missing == {"gone": "'gone' cannot be downloaded"}
 
 
 def test_without_any_toolchain_nothing_can_be_planned(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library, "available", list)
-    with pytest.raises(UserError, match="'gone' can't be fetched"):
+    with pytest.raises(UserError, match="'gone' cannot be downloaded"):
         workbench.workbench({"one": ["gone"]}, QUIET)
 
 

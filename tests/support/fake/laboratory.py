@@ -46,7 +46,13 @@ def laboratory(
 
     def ensure(name: str | None, *, say: Callable[[str], None]) -> Toolchain:
         if name == "gone":
-            raise UserError(Problem("toolchain", "'gone' can't be fetched", "go online"))
+            raise UserError(
+                Problem(
+                    "toolchain",
+                    "'gone' cannot be downloaded",
+                    "connect this machine to the internet",
+                )
+            )
         return lab.toolchain
 
     def always(value: Any) -> Callable[..., Any]:

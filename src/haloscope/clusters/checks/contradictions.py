@@ -16,7 +16,7 @@ from haloscope.clusters.network import Network
 from haloscope.clusters.node import Memory, Node, SocketMemory
 from haloscope.clusters.schema import Cluster, between_sockets
 from haloscope.clusters.simgrid import gpus
-from haloscope.errors import Problem, dotted
+from haloscope.errors import Problem, an_integer, dotted
 from haloscope.host.machine import OTHER_SOCKET
 from haloscope.quantities import count, listed, rate, seconds, size
 
@@ -115,8 +115,8 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
     points = sorted(enumerate(memory), key=lambda point: point[1].cores)
     for index, one in points:
         if one.cores > cores:
-            what = f"{one.cores} exceeds the number of cores of a {place[-2]}, {cores}"
-            yield dotted((*place, index, "cores")), what, f"give at most {cores}"
+            what = f"{one.cores} is more than the {cores} cores of a {place[-2]}"
+            yield dotted((*place, index, "cores")), what, an_integer(1, cores)
     most = points[0][1]
     for (_, few), (index, many) in pairwise(points):
         most = max(most, few, key=lambda one: one.bandwidth_bytes_per_s.value)
@@ -184,7 +184,7 @@ def _regions(node: Node) -> Found:
         key = dotted(("node", "regions", index))
         if not 1 < one.threads <= most:
             what = f"{one.threads} is out of range for a node with {count(most, 'hardware thread')}"
-            yield f"{key}.threads", what, f"give a number from 2 to {most}"
+            yield f"{key}.threads", what, an_integer(2, most)
         elif threads[one.threads] > 1:
             remedy = "give one cost per number of threads"
             yield f"{key}.threads", f"{one.threads} is given twice", remedy

@@ -33,25 +33,25 @@ _DESCRIPTION = """\
 Compare two result folders case by case, for example from before and after a change, or from two MPI
 libraries.
 
-Cases are matched by kernel, parameters, and layout. If each folder has one toolchain and the two
-differ, the toolchains are compared. Medians over launches are compared with a two-sided
-Mann-Whitney test, with Holm correction for the number of comparisons. The ratio of two medians has
-a confidence interval if there are at least 6 launches. Every point of a sweep is compared: each
-size, each collective operation, and each parameter of loggp. For the kernel stream, only triad is
-compared. The table has one line per sweep; --details and --csv contain all points. The number of
-launches limits the number of comparisons that the test can decide: none with 3 launches on each
-side, up to 6 with 5, and up to 300 with 8.
+Cases are matched by kernel, parameters, and layout. If each folder was measured with one MPI
+library and the two libraries differ, the libraries are compared. The times of all launches are
+compared with a two-sided Mann-Whitney test, with Holm correction for the number of comparisons. The
+ratio of two medians is printed with a confidence interval if there are at least 6 launches. If a
+case measures several sizes, collective operations, or LogGP parameters, each is compared. For the
+kernel stream, only triad is compared. The table has one line per series of sizes; --details and
+--csv list every size. The number of launches limits how many comparisons the test can decide. With
+3 launches per folder, it is none; with 5 launches, up to 6; with 8 launches, up to 300.
 
-On a batch system the same test compares allocations, each represented by the median over its
-launches. One comparison needs at least 4 allocations on each side, because the smallest exact
-p-value of m and n allocations is 2 / C(m + n, m). With fewer allocations the verdict is
-"undecided". To measure in N jobs, use run --allocations N; to submit the missing jobs, use run
---resume DIR --allocations N. If some cases run on several nodes, the output names the cases that a
-change in the network cannot affect.
+On a batch system, the test compares allocations instead of launches. Each allocation is represented
+by the median over its launches. One comparison needs at least 4 allocations per folder, because the
+smallest exact p-value of m and n allocations is 2 / C(m + n, m). With fewer allocations, the
+verdict is "undecided". To measure in N jobs, use run --allocations N. To add jobs to a result
+folder until it has N, use run --resume DIR --allocations N. If some cases run on several nodes, the
+output lists the cases that a change in the network cannot affect.
 
-The speed of the machine may drift between the two campaigns. To rule this out, alternate launches
-between both folders with run --resume DIR --launches N. For the measured rate of false differences,
-see docs/bench/aa_real.md.
+The speed of the machine may drift between the two measurements. To rule this out, measure both
+folders alternately, in several steps, with run --resume DIR --launches N. The page
+docs/bench/aa_real.md reports how often the test finds a difference where there is none.
 """
 _EPILOG = """\
 examples:
@@ -70,32 +70,36 @@ some comparison is undecided: too few launches, or too few allocations of a batc
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `compare`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    both = "baseline folder, then the folder to compare with it"
+    both = "the baseline folder, followed by the folder to compare with it"
     parser.add_argument("folders", metavar="DIR", nargs="+", type=Path, help=both)
     parser.add_argument(
         "--with-last",
         action="store_true",
-        help="compare DIR with the most recent earlier folder next to it that shares cases with it",
+        help="compare DIR with the most recent earlier folder that contains some of the same cases",
     )
     parser.add_argument("--details", action="store_true", help="show every point of each sweep")
     parser.add_argument(
         "--csv",
         metavar="FILE",
-        help="write all comparisons, and results of programs, to FILE as CSV",
+        help="write all comparisons to FILE as CSV, including the results of external programs",
     )
     parser.add_argument(
         "--fail-above",
         metavar="SHARE",
         type=_share,
         default=0.0,
-        help="exit with code 1 only if a case is significantly slower by more than SHARE, such "
-        "as 3%%",
+        help="exit with code 1 only if a case is significantly slower by more than SHARE, for "
+        "example 3%%",
     )
-    parser.add_argument("--junit", metavar="FILE", help="write all verdicts to FILE as JUnit XML")
+    parser.add_argument(
+        "--junit", metavar="FILE", help="write the verdict on each case to FILE as JUnit XML"
+    )
     parser.add_argument("--markdown", metavar="FILE", help="write a summary to FILE as Markdown")
     parser.add_argument("--out", metavar="DIR", help="write a report to DIR")
     parser.add_argument(
-        "--json", action="store_true", help="print findings and tables as JSON (docs/findings.md)"
+        "--json",
+        action="store_true",
+        help="print findings and tables as JSON (see docs/findings.md)",
     )
 
 
@@ -103,9 +107,9 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print the table; return 1 if the second is slower or lacks a time, 3 if undecided."""
     first, second = map(open_folder, _folders(arguments.folders, with_last=arguments.with_last))
     if first.records and first.records == second.records:
-        where = f"{first.path} {second.path}"
-        remedy = "compare folders of two measurements (haloscope run STUDY --out DIR)"
-        raise UserError(Problem(where, "the same records", remedy))
+        where = f"{first.path} and {second.path}"
+        remedy = "compare the folders of two measurements (haloscope run STUDY --out DIR)"
+        raise UserError(Problem(where, "both folders contain the same records", remedy))
     names = _names(first.path, second.path)
     own = _beside(first.cases, second.cases)
     compared = compare_cases(own, _beside(second.cases, own), first.seed, names)
@@ -120,7 +124,7 @@ def execute(arguments: argparse.Namespace) -> int:
                 "timings of an emulated device are not representative: compare folders "
                 "with the same kind of device"
             )
-        raise UserError(Problem(f"{first.path} {second.path}", what, remedy))
+        raise UserError(Problem(f"{first.path} and {second.path}", what, remedy))
     console = Screen()
     shown = [compared.details] if arguments.details else compared.tables
     found = comparing.findings(compared, list(_differences(first, second, names)))
@@ -142,10 +146,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
     if len(named) != 2 - with_last:
-        number = "one folder" if with_last else "two folders"
-        what = f"expected {number}, got {len(named)}"
-        remedy = "give one folder" if with_last else "give two folders, or one and --with-last"
-        raise UserError(Problem("haloscope compare", what, remedy))
+        where, number = ("--with-last", "one folder") if with_last else ("compare", "two folders")
+        remedy = "remove one folder" if with_last else "give two folders, or one and --with-last"
+        raise UserError(
+            Problem(f"haloscope {where}", f"expected {number}, got {len(named)}", remedy)
+        )
     return (last_before(named[0]), named[0]) if with_last else (named[0], named[1])
 
 

@@ -26,14 +26,14 @@ Write the records of a result folder as one table, for a spreadsheet, pandas, po
 Each row contains the settings of its case, so rows can be selected and grouped without other files.
 With --rows launches, each row is one launch, with the median, minimum, and maximum over its
 repetitions, and the kernel's results. With --rows repetitions, each row is one timed repetition. A
-launch that sweeps several sizes has separate rows for each size. If a size has no valid time, such
-as a printed 0, its row contains the reason instead of a time. Launches that did not run, damaged
-records, and results that are lists are omitted and reported on standard error.
+launch that measures several sizes has a separate row for each size. If a size has no valid time,
+its row contains the reason instead. Launches that did not run, damaged records, and results that
+are lists are omitted, and a message on standard error lists them.
 
-A Table Schema describes the name, type, unit, and meaning of each column. It is part of the JSON
-file, a separate file beside a CSV file (FILE.schema.json), and part of the metadata of a Parquet
-file. In Python, haloscope.load(DIR) returns the same table as a polars data frame. Parquet and
-haloscope.load require the 'data' extra: pip install 'haloscope[data]'.
+A Table Schema (frictionless data) describes the name, type, unit, and meaning of each column. In
+JSON and Parquet, it is part of the file. For CSV, it is written to FILE.schema.json. In Python,
+haloscope.load(DIR) returns the same table as a polars data frame. Parquet and haloscope.load
+require additional packages: pip install 'haloscope[data]'.
 """
 _EPILOG = """\
 examples:

@@ -27,14 +27,14 @@ from haloscope.topics.common.table import Cell, Column, Table, label, plain
 _DESCRIPTION = """\
 Show how the time of each case changed across all result folders of a machine.
 
-Two folders contain the same case if kernel, parameters, layout, and toolchain name are identical.
-The time of a case in a folder is the median over launches. With at least four folders, change
-points are detected. Each is listed with everything else that changed at the same time: MPI library,
-compiler, operating system and kernel, or hosts.
+Two folders contain the same case if its kernel, parameters, layout, and MPI library are identical.
+The time of a case in a folder is the median over its launches. With at least four folders, points
+at which the time changed significantly are detected. Each is listed with everything else that
+changed at the same time: MPI library, compiler, operating system, Linux kernel, or hosts.
 
-Each folder is read only once. An index in the cache folder stores its times. The index is updated
-when records.jsonl changes, and can be deleted at any time. To compare one folder with the most
-recent earlier one, use compare --with-last DIR.
+Each folder is read only once. Its times are stored in an index in the cache folder. The index is
+updated when records.jsonl changes, and can be deleted at any time. To compare one folder with the
+most recent earlier one, use compare --with-last DIR.
 """
 _EPILOG = """\
 examples:
@@ -53,12 +53,16 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `history`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("--of", metavar="CASE", help="id of a case, or its first digits, or name of a kernel")
+    add(
+        "--of",
+        metavar="CASE",
+        help="show only this case (an id, or its first digits) or the cases of this kernel",
+    )
     add(
         "--on",
         dest="machine",
         metavar="MACHINE",
-        help="name of a machine, a site, or a simulated cluster",
+        help="show only the results of this machine, site, or simulated cluster",
     )
     add(
         "--in",
@@ -69,7 +73,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="folder that contains the result folders (default: results)",
     )
     add("--out", metavar="DIR", type=Path, help="write a report with figures and tables to DIR")
-    add("--rebuild", action="store_true", help="rebuild the index from all records")
+    add(
+        "--rebuild",
+        action="store_true",
+        help="read all result folders again, and rebuild the index",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -81,7 +89,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not every:
         what, remedy = (
             "contains no result folder with a successful launch",
-            "measure first: haloscope run",
+            "measure first: haloscope run STUDY",
         )
         raise UserError(Problem(f"--in {arguments.root}", what, remedy))
     chosen = _chosen(every, arguments.of, arguments.machine)
@@ -107,7 +115,7 @@ def _chosen(every: Sequence[Series], case: str | None, machine: str | None) -> l
     kernels = sorted({str(one.settings["kernel"]) for one in own})
     found = [one for one in own if case == one.settings["kernel"] or one.case.startswith(case)]
     if not found:
-        remedy = f"{nearest(case, kernels)}; alternatively, give the first digits of a case id"
+        remedy = f"give the name of a kernel or the id of a case; {nearest(case, kernels)}"
         raise UserError(Problem(f"--of {case}", "no results for this case", remedy))
     return found
 

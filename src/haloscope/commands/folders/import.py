@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, outside
 from haloscope.outputs import hpcg, imb, osu, reframe
 from haloscope.outputs import records as as_records
 from haloscope.outputs.printed import Output, PrintedRun
@@ -21,10 +21,10 @@ from haloscope.study.values import COUNT_LIMIT
 _DESCRIPTION = """\
 Import the output of other benchmarks into a result folder, alongside haloscope's own measurements.
 
-Imported records are included in tables, figures, compare, and export like all others. Each is
-marked as imported and contains the names of its files. The ping-pong, bandwidth, and collective
-tests of OSU and IMB become cases of the pingpong and collectives kernels; every other test becomes
-a separate kernel.
+Imported records appear in tables, figures, compare, and export like all others. Each is marked as
+imported and contains the names of the files that it was read from. The ping-pong, bandwidth, and
+collective tests of OSU and IMB become cases of the kernels pingpong and collectives. Each other
+test becomes a separate kernel.
 
 TOOL is osu (any OSU Micro-Benchmark, with or without -f, -c, and percentiles), imb (IMB-MPI1,
 IMB-NBC, and IMB-RMA), hpcg (HPCG-Benchmark_*.txt), or reframe (run reports in JSON). A file may
@@ -53,19 +53,20 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `import`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("tool", metavar="TOOL", choices=_READERS, help=", ".join(_READERS))
-    add("files", metavar="FILE", nargs="+", type=Path, help="output file of the tool")
-    where = "result folder, new or existing (default: results/TOOL-DATE-TIME)"
+    tools = f"benchmark that wrote the files: {', '.join(_READERS)}"
+    add("tool", metavar="TOOL", choices=_READERS, help=tools)
+    add("files", metavar="FILE", nargs="+", type=Path, help="output files of the benchmark")
+    where = "new or existing result folder (default: results/TOOL-DATE-TIME)"
     add("-o", "--out", metavar="DIR", type=Path, help=where)
     add(
         "--ranks",
         metavar="N",
         type=int,
-        help="number of processes, if it is missing from the output",
+        help="number of processes, if the files do not contain it",
     )
-    add("--nodes", metavar="N", type=int, help="number of nodes (default: 1)")
-    add("--host", metavar="HOST", help="name of the machine")
-    add("--toolchain", metavar="NAME", help="name of the MPI library")
+    add("--nodes", metavar="N", type=int, help="number of nodes that were used (default: 1)")
+    add("--host", metavar="HOST", help="name of the machine that the benchmark ran on")
+    add("--toolchain", metavar="NAME", help="name of the MPI library that was used")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -85,10 +86,8 @@ def execute(arguments: argparse.Namespace) -> int:
             files = ", ".join(
                 dict.fromkeys(name for one in again for name in one["imported"]["files"])
             )
-            what = f"already contains {files}"
-            raise UserError(
-                Problem(f"-o {folder.path}", what, "omit the files that were already imported")
-            )
+            what = f"the results in {files} were already imported into this folder"
+            raise UserError(Problem(f"-o {folder.path}", what, "omit these files"))
         launches = {one.case: one.launch + 1 for one in sorted(there, key=lambda one: one.launch)}
         for one in records:
             append(folder.records, {**one, "launch": one["launch"] + launches.get(one["case"], 0)})
@@ -100,12 +99,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _check_numbers(arguments: argparse.Namespace) -> None:
     given = {"--ranks": arguments.ranks, "--nodes": arguments.nodes}
-    problems = [
-        Problem(f"{option} {number}", "out of range", f"give an integer from 1 to {COUNT_LIMIT:,}")
-        for option, number in given.items()
-        if number is not None and not 1 <= number <= COUNT_LIMIT
-    ]
-    if problems:
+    if problems := [p for one in given.items() for p in outside(*one, COUNT_LIMIT)]:
         raise UserError(problems)
 
 
@@ -114,8 +108,11 @@ def _check_files(files: Sequence[Path]) -> None:
     if twice := {
         str(file): None for file, path in zip(files, paths, strict=True) if paths.count(path) > 1
     }:
-        what = "given more than once"
+        what = "this file is given more than once"
         raise UserError([Problem(name, what, "give each file once") for name in twice])
+
+
+_GIVE = "give an output file of a benchmark"
 
 
 def _read(
@@ -125,11 +122,12 @@ def _read(
         with opened(path) as file:
             written, content = path.stat().st_mtime, file.read(_MOST_BYTES + 1)
     except OSError as error:
-        remedy = "give a readable file"
-        raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
+        missing = isinstance(error, FileNotFoundError)
+        what = "file not found" if missing else f"cannot read this file: {error.strerror}"
+        raise UserError(Problem(str(path), what, _GIVE)) from error
     if len(content) > _MOST_BYTES:
-        what = f"is larger than {_MOST_BYTES // 2**20} MiB"
-        raise UserError(Problem(str(path), what, "give an output file of a benchmark"))
+        what = f"the file is larger than {_MOST_BYTES // 2**20} MiB"
+        raise UserError(Problem(str(path), what, _GIVE))
     require_utf8(path, content[:4])
     output = Output(str(path), content.decode("utf-8-sig", errors="replace"))
     return output, written, reader(output)

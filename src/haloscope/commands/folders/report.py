@@ -12,12 +12,12 @@ from haloscope.report.draw import json_document
 from haloscope.report.writing import write_report
 
 _DESCRIPTION = """\
-Write a report to the result folder. Its files are report.html (a single file that needs no network
-access), report.md, report.tex, latex/*.tex (one file per table and figure for \\input, and their
-common notes), tables/*.csv, and figures/*.svg and *.pdf.
+Write a report to the result folder: report.html (a single file that needs no network access),
+report.md, report.tex, tables/*.csv, and figures in SVG and PDF. The folder latex/ contains one file
+per table and figure, to include in a document with \\input.
 
-Everything is recomputed from records.jsonl, so the command also works on a copy of the folder on
-another machine, and while the measurement is still running.
+All results are recomputed from records.jsonl. The command therefore also works on a copy of the
+folder on another machine, and while the measurement is still running.
 """
 _EPILOG = """\
 examples:
@@ -40,12 +40,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         choices=_FORMATS,
         default=_FORMATS,
-        help=f"formats to write, one or more of {', '.join(_FORMATS)} (default: all)",
+        help=f"one or more formats to write: {', '.join(_FORMATS)} (default: all)",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print findings, tables, and cases as JSON (see docs/findings.md); write no files",
+        help="print findings, tables, and cases as JSON (see docs/findings.md) without writing "
+        "files",
     )
 
 

@@ -14,8 +14,8 @@ from haloscope.report.draw import json_document, terminal
 from haloscope.topics.common.table import Table
 
 _DESCRIPTION = (
-    "Print the findings of a result folder, and all its tables except details and very long ones. "
-    "To print only some tables, give their ids or kinds, which follow each title in parentheses.\n"
+    "Print the findings and the main tables of a result folder. Tables of details and very long "
+    "tables are printed only on request: give their ids or kinds, which --list prints.\n"
 )
 _EPILOG = """\
 examples:
@@ -36,10 +36,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="TABLE",
         nargs="*",
         default=[],
-        help="ids or kinds of the tables to print (default: all but details)",
+        help="ids or kinds of the tables to print (default: the main tables)",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="print only the ids and titles of tables")
+    what.add_argument(
+        "--list", action="store_true", help="print only the ids and titles of all tables"
+    )
     what.add_argument(
         "--json", action="store_true", help="print findings, tables, and cases as JSON"
     )

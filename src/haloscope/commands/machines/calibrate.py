@@ -20,11 +20,12 @@ from haloscope.run.campaign.request import Request, start
 from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
-Measure this machine with the `calibrate` study (arithmetic, bandwidth by cores and cache level,
-latency and bandwidth of messages by placement and protocol, overheads), fit the models, and write
-clusters/NAME.toml, with an interval and a source for every number. The expected duration is printed
-first if the study has run on this machine before, otherwise after the first launch of each case. A
-file measured on a disturbed machine is marked as such, and validate rejects it.
+Run the study `calibrate` on this machine, fit models to its results, and write clusters/NAME.toml.
+The study measures arithmetic, memory and cache bandwidth, the latency and bandwidth of messages,
+and overheads. The file contains an interval and a source for every number. The expected duration is
+printed first if the study has run on this machine before, otherwise after the first launch of each
+case. If other processes disturbed the measurement, the file is marked as disturbed, and haloscope
+validate rejects it.
 
 With this file, 'haloscope run STUDY --on NAME' simulates this machine, and records of real runs
 include the expected time of each phase.
@@ -48,9 +49,14 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--from",
         metavar="DIR",
         dest="folder",
-        help="fit the records of an earlier calibration without measuring again",
+        help="fit the models to the records of an earlier calibration, without measuring again",
     )
-    add("--launches", metavar="N", type=int, help="launches per case (default: the study's)")
+    add(
+        "--launches",
+        metavar="N",
+        type=int,
+        help="number of launches per case (default: the number in the study)",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -24,11 +24,12 @@ from haloscope.quantities import count, flops, listed, percent, rate, seconds, s
 
 _DESCRIPTION = """\
 Show a cluster file: the node, its caches and memory, each level of the network, the MPI library,
-the source of every number, and what is missing for a simulation (run STUDY --on NAME).
+and the source of every number. Values that are missing for a simulation (run STUDY --on NAME) are
+listed.
 
 Cluster files are in haloscope's own clusters folder and in ./clusters, which takes precedence. To
-describe a machine, copy the file of a similar one; missing or impossible values are reported by key
-(docs/clusters.md).
+describe a machine, copy the file of a similar one and edit it (see docs/clusters.md). Missing or
+impossible values are reported with their keys.
 """
 
 

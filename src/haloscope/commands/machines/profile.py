@@ -21,10 +21,10 @@ from haloscope.report.draw import terminal
 from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\
-Count messages and bytes between the ranks of any MPI program for each calling function. Also count
-one-sided transfers, collective operations, and MPI file operations, and measure the time spent in
-MPI functions and waiting for other ranks. The program is not modified; a library is preloaded. A
-page, JSON, and CSV files are written to DIR.
+Count messages and bytes between the ranks of any MPI program, by the function that sends them. Also
+count one-sided transfers, collective operations, and MPI file operations. Measure the time that
+each rank spends in MPI functions and waits for other ranks. The program is not modified; a library
+is preloaded. The results are written to DIR as an HTML page, JSON, and CSV.
 """
 _EPILOG = """\
 examples:
@@ -50,9 +50,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", type=Path, help="output folder (default: profile-DATE-TIME)"
     )
     parser.add_argument("--toolchain", metavar="NAME", help="MPI library that the program uses")
-    sites_help = "record the source line of each MPI call (needs addr2line; compile with -g)"
+    sites_help = (
+        "record the source line of each MPI call (requires addr2line and a program compiled with "
+        "-g)"
+    )
     parser.add_argument("--sites", action="store_true", help=sites_help)
-    whole = "complete command to run; -- before it is optional"
+    whole = "the complete command that starts the MPI program"
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help=whole)
 
 

@@ -21,10 +21,10 @@ from haloscope.sites.schedulers import schedulers
 from haloscope.sites.schema import BatchSite
 
 _DESCRIPTION = """\
-A site is a cluster with a batch system. sites/NAME.toml sets partition, account, and launcher, and
-lists the limits of the partitions. `detect` queries Slurm and writes this file; for PBS, LSF, and
-Flux, write it by hand (docs/sites.md). `check` compares a file with the batch system. The test
-cluster that `haloscope lab` starts is the site `lab`.
+A site is a cluster with a batch system. The file sites/NAME.toml sets the partition, account, and
+launcher, and lists the limits of the partitions. `detect` queries Slurm and writes this file. For
+PBS, LSF, and Flux, write it by hand (see docs/sites.md). `check` compares a site file with the
+batch system. The test cluster that `haloscope lab` starts is the site `lab`.
 """
 _EPILOG = """\
 examples:

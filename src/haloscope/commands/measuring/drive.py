@@ -26,13 +26,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--nodes", metavar="N", type=int, help="run the cases that use N nodes")
+    what.add_argument("--nodes", metavar="N", type=int, help="run only the cases that use N nodes")
     what.add_argument(
         "--check", action="store_true", help="only check that the nodes can run the cases"
     )
     placeoptions.add_programs_to(parser)
     parser.add_argument(
-        "--minutes", metavar="N", type=int, default=60, help="time limit of the job"
+        "--minutes", metavar="N", type=int, default=60, help="time limit of the job, in minutes"
     )
 
 

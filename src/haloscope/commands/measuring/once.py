@@ -20,11 +20,11 @@ from haloscope.toolchains.launching import parameter_files
 
 _DESCRIPTION = (
     "Run one case now, on this machine or on a simulated cluster. Print its result, its time, "
-    "and the time of each phase. --all also prints every parameter, the amount of work, the memory "
-    "use, and the placement of ranks. No record is kept. With --launches N, the median over "
-    "launches is also printed, with a confidence interval if N is at least 6. The parameter "
-    "timeline=N draws a timeline of one step on each rank and prints the path of the figure. To "
-    "list parameters and their defaults: haloscope describe KERNEL.\n"
+    "and the time of each phase. With --all, also print every parameter, the amount of work, the "
+    "memory use, and the placement of ranks. With --launches N, also print the median over "
+    "launches, with a confidence interval if N is at least 6. Nothing is saved. The parameter "
+    "timeline=N draws a timeline of one step on each rank and prints the path of the figure. "
+    "To list the parameters and their defaults, run haloscope describe KERNEL.\n"
 )
 _EPILOG = """\
 examples:
@@ -52,38 +52,48 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--ranks",
         metavar="N",
         type=int,
-        help="number of processes, divided evenly among nodes (default: the fewest that the "
-        "kernel allows)",
+        help="total number of MPI processes, divided evenly among nodes (default: the smallest "
+        "number that the kernel supports)",
     )
-    add("--ppn", metavar="N", type=int, help="processes per node (instead of --ranks)")
+    add("--ppn", metavar="N", type=int, help="number of processes per node (instead of --ranks)")
     add("--nodes", metavar="N", type=int, default=1, help="number of cluster nodes (default: 1)")
-    add("--threads", metavar="T", type=int, default=1, help="threads per process (default: 1)")
+    add(
+        "--threads",
+        metavar="T",
+        type=int,
+        default=1,
+        help="number of threads per process (default: 1)",
+    )
     add(
         "--bind",
         choices=BINDS,
         default=BINDS[0],
-        help="how to bind processes to the cores of a node; close fills one socket first "
-        "(default: close)",
+        help="how to bind processes to the cores of a node (default: close, which fills one socket "
+        "before the next)",
     )
     add(
         "--thread-bind",
         choices=THREAD_BINDS,
         default=THREAD_BINDS[0],
-        help="how to bind the threads of a process within its share of the node (default: close)",
+        help="how to bind the threads of a process to the process's cores (default: close)",
     )
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
-    add("--toolchain", metavar="NAME", help="MPI library (see haloscope toolchain list)")
-    add("--transport", metavar="NAME", help="message transport (see haloscope toolchain list)")
+    add("--toolchain", metavar="NAME", help="MPI library to use (see haloscope toolchain list)")
+    add(
+        "--transport",
+        metavar="NAME",
+        help="transport that the MPI library uses for messages (see haloscope toolchain list)",
+    )
     add(
         "--placement",
         metavar="NAME",
-        help="relative position of two ranks, such as same-socket",
+        help="where to place two ranks relative to each other, for example same-socket",
     )
     add(
         "--oversubscribe",
         action="store_true",
-        help="allow more ranks and threads than cores; the record is flagged",
+        help="allow more ranks and threads than the machine has cores",
     )
     add("--launches", metavar="N", type=int, default=1, help="number of launches (default: 1)")
     add(
@@ -91,21 +101,21 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=float,
         default=600.0,
-        help="time limit per launch in seconds (default: 600)",
+        help="time limit of each launch, in seconds (default: 600)",
     )
     printed = parser.add_mutually_exclusive_group()
     printed.add_argument("--all", action="store_true", help="show the complete record")
     printed.add_argument(
         "--json",
         action="store_true",
-        help="print only the records to standard output, one launch per line",
+        help="print the record of each launch as one line of JSON, and nothing else",
     )
     printed.add_argument(
         "--as",
         dest="printed_as",
         choices=PRINTERS,
-        help=f"print the {KERNEL} table in the format of this benchmark; sets mode "
-        "to osu or imb, and repetitions to 1 unless given",
+        help=f"print the results of {KERNEL} in the output format of OSU or IMB; also sets the "
+        "parameter mode accordingly, and repetitions=1 by default",
     )
 
 

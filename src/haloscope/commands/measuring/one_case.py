@@ -12,7 +12,7 @@ from typing import Any
 
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, nearest, out_of
+from haloscope.errors import Problem, UserError, an_integer, nearest
 from haloscope.host import machine
 from haloscope.outputs.printed import KERNEL, PRINTERS
 from haloscope.quantities import count
@@ -118,13 +118,16 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         yield Problem(f"--as {arguments.printed_as}", lacking, f"use it with the kernel {KERNEL}")
     given = {option: getattr(arguments, option) for option in _LIMITS}
     wrong = {
-        option: what
+        option: number
         for option, number in given.items()
-        if number is not None and (what := out_of(number, SMALLEST, _LIMITS[option]))
+        if number is not None and not SMALLEST <= number <= _LIMITS[option]
     }
-    for option, what in wrong.items():
-        remedy = f"give a number above 0 and at most {_LIMITS[option]:,.0f}"
-        yield Problem(f"--{option} {given[option]}", what, remedy)
+    for option, number in wrong.items():
+        most = _LIMITS[option]
+        remedy = an_integer(1, int(most))
+        if option == "timeout":
+            remedy = f"give a number of seconds above 0 and at most {most:,.0f}"
+        yield Problem(f"--{option} {number}", "out of range", remedy)
     if not wrong and given["ranks"]:
         yield from _uneven(given["ranks"], given["nodes"], given["ppn"])
     if arguments.placement not in (None, *machine.PLACEMENTS):

@@ -38,8 +38,9 @@ _DESCRIPTION = """\
 Run every case of a study, with launches in random order, and write a report.
 
 STUDY is the name of a built-in study (haloscope list) or your own TOML file. All cases are
-validated before the first launch. Each launch is written to DIR/records.jsonl before the next one
-starts. To continue after an interruption, use --resume DIR; at most one launch is lost.
+validated before the first launch. The result of each launch is written to DIR/records.jsonl before
+the next launch starts, so an interruption loses at most one launch. To continue an interrupted run,
+use --resume DIR.
 """
 _EPILOG = """\
 examples:
@@ -69,28 +70,33 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
     add("--out", metavar="DIR", help="result folder (default: results/STUDY-DATE-TIME)")
-    add("--launches", metavar="N", type=int, help="launches per case (default: the study's)")
+    add(
+        "--launches",
+        metavar="N",
+        type=int,
+        help="number of launches per case (default: the number in the study)",
+    )
     add(
         "--allocations",
         metavar="N",
         type=int,
-        help="run all launches of every case in each of N jobs on a site",
+        help="on a site, submit N jobs that each run all launches of every case",
     )
     add(
         "--resume",
         metavar="DIR",
-        help="continue the run in result folder DIR; finished launches are kept",
+        help="continue the run in the result folder DIR, and keep its finished launches",
     )
     add(
         "--accept-change",
         action="store_true",
-        help="continue even if the MPI library, the code, or the host has changed (with --resume); "
-        "affected records are flagged",
+        help="with --resume, continue even if the MPI library, the code, or the host has changed; "
+        "new records are flagged",
     )
     add(
         "--dry-run",
         action="store_true",
-        help="show the cases, their memory use, and notes without running, downloading, or "
+        help="list the cases and the memory that they need, without running, downloading, or "
         "building anything",
     )
     add(
@@ -102,26 +108,26 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--layout",
         metavar="FILE",
         type=Path,
-        help="use the layout in FILE for every run, such as layout.toml from haloscope advise",
+        help="use the layout in FILE for all cases, for example layout.toml from haloscope advise",
     )
-    add("--toolchain", metavar="NAME", help="use this MPI library for every run")
-    add("--device", choices=DEVICES, help="build the kernels for GPUs with CUDA or HIP")
+    add("--toolchain", metavar="NAME", help="use this MPI library for all cases")
+    add("--device", choices=DEVICES, help="build the kernels for GPUs, with CUDA or HIP")
     add(
         "--seed",
         metavar="N",
         type=int,
-        help="random seed for the launch order (default: drawn at random and recorded)",
+        help="seed of the random launch order (default: drawn at random and recorded)",
     )
-    add("--via", metavar="SITE", help="simulate in batch jobs on a site, one case per core")
-    add("--nodes", metavar="N", type=int, help="nodes per job with --via (default: 1)")
-    add("--detach", action="store_true", help="submit the jobs to a site and return")
+    add("--via", metavar="SITE", help="run the simulations in batch jobs on SITE, one per core")
+    add("--nodes", metavar="N", type=int, help="with --via, number of nodes per job (default: 1)")
+    add("--detach", action="store_true", help="submit the jobs to a site without waiting for them")
     add(
         "--script-only",
         action="store_true",
         help="write the job scripts for a site without submitting them",
     )
-    add("--minutes", metavar="N", type=int, help="time limit per job on a site")
-    add("--no-report", action="store_true", help="print the summary, but write no report")
+    add("--minutes", metavar="N", type=int, help="time limit of each job on a site, in minutes")
+    add("--no-report", action="store_true", help="print the summary, but do not write a report")
 
 
 def execute(arguments: argparse.Namespace) -> int:

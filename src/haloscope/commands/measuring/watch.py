@@ -24,11 +24,11 @@ from haloscope.run.progress import duration
 from haloscope.stats.estimates import Estimate
 
 _DESCRIPTION = (
-    "Show the progress of a measurement: completed rounds and launches, time left, the median "
-    "of each case and how its confidence interval has narrowed, and the slowest hosts. The command "
-    "only reads the folder, so it also works while a batch job on another machine is measuring. "
-    "The output fits into 60 columns. In a terminal it is updated until all launches are done or "
-    "Ctrl-C is pressed; otherwise the state is printed once.\n"
+    "Show the progress of a measurement: completed rounds and launches, time left, and the slowest "
+    "hosts. Each case is listed with its median time and the width of its confidence interval. "
+    "The command only reads the folder, so it also works while a batch job on another machine is "
+    "measuring. The output fits into 60 columns. In a terminal, it is updated until all launches "
+    "are done or Ctrl-C is pressed; otherwise, it is printed once.\n"
 )
 _EPILOG = """\
 examples:
@@ -47,7 +47,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `watch`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
-    parser.add_argument("--once", action="store_true", help="print the state once and exit")
+    parser.add_argument("--once", action="store_true", help="print the progress once and exit")
 
 
 def execute(arguments: argparse.Namespace) -> int:

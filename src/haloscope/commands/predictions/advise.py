@@ -31,26 +31,30 @@ from haloscope.study.values import COUNT_LIMIT, LAUNCHES_LIMIT
 from haloscope.topics.common.table import Table
 
 _DESCRIPTION = """\
-Compare layouts of a kernel (nodes, tasks per node, threads per task, and which ranks share a node)
-by predicted or measured time, and print the layout to request, ready to paste.
+Compare layouts of a kernel by predicted or measured time, and print the options that request the
+best layout from a batch system. A layout is the number of nodes, tasks per node, and threads per
+task, and the mapping of ranks to nodes.
 
-On a cluster (--on stampede2), every candidate is simulated. If there are published tables of the
-same kernel and cluster, they determine the error band of the result. On this machine (--on local),
-all candidates are measured. On a site, candidates are simulated with the cluster file named in the
-site file. On this machine and on a site, the two best candidates and the default layout are then
-launched in turn until the difference is significant or the time limit is reached. On a site, these
+On a cluster (--on stampede2), every candidate is simulated. The error of the result is estimated
+from published tables of the same kernel and cluster, if there are any. On this machine (--on
+local), all candidates are measured. On a site, candidates are simulated with the cluster file named
+in the site file.
+
+On this machine and on a site, the two best candidates and the default layout are then launched in
+turn. This ends when the difference is significant or the time limit is reached. On a site, these
 launches run in one job.
 
 The default layout is the baseline. It fills as few nodes as possible, in order, with one thread per
 task. Different numbers of nodes and threads are compared first, then other rank mappings of the two
 best candidates.
 
-The command writes advice.json to DIR, with a study that measures the advised and the default layout
-on a real machine, and the files that launchers read.
+The command writes three things to DIR: the advice (advice.json), the files with which a launcher
+applies the layout, and a study. The study measures the advised and the default layout on a real
+machine.
 
-With --profile, rank mappings of any profiled program are compared by the number of bytes on the
-busiest link. The mappings are block, round robin, random, and those that METIS and SharedMap
-compute from the program's traffic.
+With --profile, the command compares rank mappings of any profiled program by the number of bytes on
+the busiest network link. The mappings are block, round robin, random, and those that METIS and
+SharedMap compute from the program's messages.
 """
 _EPILOG = """\
 examples:
@@ -78,37 +82,46 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--profile",
         metavar="DIR",
         type=Path,
-        help="folder written by haloscope profile (instead of KERNEL)",
+        help="advise on the program whose profile is in DIR (see haloscope profile), instead of "
+        "on KERNEL",
     )
     add(
         "--nodes",
         metavar="N",
         type=int,
-        help="number of nodes with --profile (default: the fewest possible)",
+        help="with --profile, number of nodes (default: the fewest possible)",
     )
     add(
         "--on",
         metavar="PLACE",
         required=True,
-        help="where to compare the layouts: a cluster (simulated), local (measured), or a site "
-        "(all simulated, the best also measured)",
+        help="where to compare the layouts: a cluster (by simulation), local (by measurement), or "
+        "a site (by simulation, then by measurement of the best)",
     )
-    add("--via", metavar="SITE", help="simulate the candidates in batch jobs on a site")
+    add("--via", metavar="SITE", help="run the simulations in batch jobs on SITE")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
     add(
-        "--most-nodes", metavar="N", type=int, help="maximum number of nodes (default: 8 x minimum)"
+        "--most-nodes",
+        metavar="N",
+        type=int,
+        help="maximum number of nodes (default: 8 times the minimum)",
     )
-    add("--launches", metavar="N", type=int, help="launches per measured layout (default: 6)")
+    add(
+        "--launches",
+        metavar="N",
+        type=int,
+        help="number of launches per measured layout (default: 6)",
+    )
     add(
         "--within",
         metavar="TIME",
         type=_minutes,
-        help="start no further candidate after this time, e.g. 90s, 10m, or 1h (default unit: "
-        "minutes); on a site, this is also the time limit of the job",
+        help="start no further candidate after this time, for example 90s, 10m, or 1h; on a site, "
+        "also the time limit of the job",
     )
     placeoptions.add_programs_to(parser)
     add("--out", metavar="DIR", type=Path, help="folder (default: results/advise-KERNEL-DATE-TIME)")
-    add("--json", action="store_true", help="print the content of advice.json instead of text")
+    add("--json", action="store_true", help="print the advice as JSON instead of text")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -51,18 +51,18 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="print a table in its published form",
         description="Print a table in its published form, with its conditions and notes.",
     )
-    show.add_argument("id", metavar="ID", help="id of a paper, e.g. hpcf-2018-10")
-    show.add_argument("table", metavar="TABLE", help="number of a table, e.g. 4.1")
-    show.add_argument("--csv", action="store_true", help="print CSV with one row per cell")
+    show.add_argument("id", metavar="ID", help="id of the paper, for example hpcf-2018-10")
+    show.add_argument("table", metavar="TABLE", help="number of a table, for example 4.1")
+    show.add_argument("--csv", action="store_true", help="print CSV with one row per table cell")
     check = actions.add_parser(
         "check",
         help="check a paper's statements against its own tables",
         description="Check every statement of a paper against the cells of its own tables. The "
-        "verdict is yes, no, mixed, or no cells. Comparisons that the printed digits cannot decide "
-        "are not counted.",
+        'verdict is "yes", "no", "mixed", or "no cells". Comparisons that the printed digits '
+        "cannot decide are not counted.",
     )
-    check.add_argument("id", metavar="ID", help="id of a paper, e.g. hpcf-2018-10")
-    check.add_argument("--csv", metavar="FILE", help="write all statements to FILE as CSV")
+    check.add_argument("id", metavar="ID", help="id of the paper, for example hpcf-2018-10")
+    check.add_argument("--csv", metavar="FILE", help="write statements and verdicts to FILE as CSV")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from haloscope.advice.candidates import Candidate
 from haloscope.advice.counted_bytes import CountedBytes, Load
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, an_integer
 from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count, percent, seconds, size
 
@@ -77,7 +77,7 @@ def _nodes(found: CountedBytes, cluster: Cluster, asked: int | None) -> int:
             cores = count(cluster.nodes * cluster.node.cores, "core")
             remedy = f"use a larger cluster ({cluster.name} has {cores})"
         else:
-            remedy = f"give a number from {fewest} to {most}"
+            remedy = an_integer(fewest, most)
         raise UserError(Problem(f"{count(number, 'node')} of {cluster.name}", what, remedy))
     return number
 

@@ -22,7 +22,7 @@ from haloscope.clusters.assumed import assumed
 from haloscope.clusters.checks.contradictions import FARTHEST_APART
 from haloscope.clusters.schema import Cluster
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, outside
 from haloscope.papers.known_cells import KnownCell
 from haloscope.papers.tables import PaperTable
 from haloscope.papers.validated import ValidatedCell
@@ -45,15 +45,17 @@ from haloscope.topics.common.table import Table
 from haloscope.topics.mapping.plan_cells import plan_cells
 
 _DESCRIPTION = """\
-Simulate every readable cell of a paper's tables with the cluster file of its machine, and report
-the errors. Tables of wall times, Jacobi updates per second, GPU messages, and jobs on few and many
-nodes are supported. The paper's statements are scored on the simulated cells. Runs that the tables
-list without times are also simulated for this purpose, unless --table or --from is given.
+Simulate every readable cell of a paper's tables with the cluster file of its machine. The
+difference between a simulated and a published value is reported as an error. Supported are tables
+of wall times, Jacobi updates per second, GPU messages, and jobs on few and many nodes. The paper's
+statements are also checked against the simulated cells. For this purpose, runs that the tables list
+without times are simulated too, unless --table or --from is given.
 
-`local` instead runs the study validate-local on this machine. Calibration launches alternate with
-launches of solves and messages, whose times are then predicted from the calibration. The expected
-duration is printed before the first launch, or after one launch of each case. To continue after an
-interruption, use run --resume; to evaluate only the completed launches, use --from.
+PAPER may also be `local`: the study validate-local then runs on this machine. Some of its launches
+calibrate the model, and the others measure solves and messages, whose times the model then
+predicts. The expected duration is printed before the first launch, or after one launch of each
+case. To continue after an interruption, use run --resume. To evaluate only the completed launches,
+use --from.
 
 Values in cluster files come from data sheets, descriptions, and published cells (see set_by in the
 file). The errors of these published cells are reported separately from those of predicted cells. If
@@ -61,17 +63,17 @@ a paper's speedups determine a time more precisely than its printed digits do, t
 error is computed for times with too few digits.
 
 The error of a naive guess is listed beside each error. For times, the guess is the published time
-on one node divided by the number of nodes; for rates, the rate of one rank multiplied by the number
-of ranks; for GPU messages, latency + size / bandwidth. The skill is 1 - error / naive error.
+on one node divided by the number of nodes. For rates, it is the rate of one rank multiplied by the
+number of ranks. For GPU messages, it is latency + size / bandwidth. The skill is 1 - error / naive
+error.
 
 Papers with wall times do not specify how processes were placed on a node. They are assumed to be
-spread over its sockets, or unbound if the cluster file contains the costs (tara, several nodes).
-Filling one socket first (bind = "close") would predict up to 2.2 times the published time for
-partly filled nodes (table 4.1 of hpcf-2018-10, one node).
+spread over its sockets. On several nodes of tara, they are assumed to be unbound, because its
+cluster file contains the cost of unbound processes. With bind = "close", predictions for partly
+filled nodes would be up to 2.2 times the published time (table 4.1 of hpcf-2018-10, one node).
 
 One assumption was made after results for several nodes were known: sums over all ranks use a tree
-(collectives in the cluster files), because no source specifies the algorithm. Predictions of table
-4.1 of hpcf-2018-10 change little with another algorithm (docs/decisions.md).
+(collectives in the cluster files). Other algorithms change table 4.1 of hpcf-2018-10 little.
 """
 _EPILOG = """\
 examples:
@@ -113,44 +115,45 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         dest="folders",
         action="append",
         default=[],
-        help="folder of measurements to use with local, or folder of cases on which the paper's "
-        "statements are also scored (repeatable)",
+        help="with local, evaluate the measurements in DIR; with a paper, check its statements "
+        "against the cases in DIR (repeatable)",
     )
     add(
         "--disturbed",
         action="store_true",
-        help="accept a calibration that was disturbed by other processes (with local)",
+        help="with local, accept a calibration that was disturbed by other processes",
     )
     add("--out", metavar="DIR", help="write a report to DIR")
     add(
         "--write-bands",
         action="store_true",
-        help="write papers/PAPER/predicted.csv, the basis of errors in reports (in a checkout)",
+        help="write papers/PAPER/predicted.csv, from which reports take the errors of simulated "
+        "times (requires a source checkout)",
     )
     add(
         "--sensitivity",
         action="store_true",
-        help=f"multiply each assumed value in the cluster file by {FACTOR:g}, one at a time, and "
-        "report the change in the predictions; all cells are simulated again for each value",
+        help="for each assumed value in the cluster file, report how the predictions change if "
+        f"the value is multiplied by {FACTOR:g}",
     )
     add(
         "--residuals",
         action="store_true",
-        help="also list outliers, and show errors and missing time per iteration by nodes, "
-        "processes per node, points per node, and message size",
+        help="also list outliers, and show how errors depend on nodes, processes per node, points "
+        "per node, and message size",
     )
     add(
         "--replicates",
         metavar="N",
         type=int,
-        help="simulate each cell N times with the node-to-node variability of the cluster file",
+        help="simulate each cell N times, with node speeds drawn at random",
     )
     add(
         "--spread",
         metavar="SHARE",
         type=float,
-        help="relative standard deviation of node speeds with --replicates (default: from the "
-        "cluster file)",
+        help="with --replicates, relative standard deviation of node speeds (default: the value in "
+        "the cluster file)",
     )
 
 
@@ -322,9 +325,10 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 def _not_a_paper(name: str) -> Iterator[Problem]:
     if name.endswith(".toml"):
-        remedy = "list papers: haloscope paper list; check a study: haloscope run FILE --dry-run; "
-        remedy += "check a cluster file: haloscope cluster show FILE"
-        yield Problem(name, "expected a paper id, got a file", remedy)
+        remedy = "give the id of a paper (haloscope paper list)\n"
+        remedy += "    to check a study: haloscope run FILE --dry-run\n"
+        remedy += "    to check a cluster file: haloscope cluster show FILE"
+        yield Problem(name, "expected the id of a paper, got a file name", remedy)
 
 
 def _unusable_bands(arguments: argparse.Namespace) -> Iterator[Problem]:
@@ -341,9 +345,7 @@ def _unusable_replicates(arguments: argparse.Namespace) -> Iterator[Problem]:
         if arguments.paper == "local" and getattr(arguments, option) is not None:
             what = "supported only for published tables"
             yield Problem(f"--{option}", what, f"remove --{option}")
-    if arguments.replicates is not None and not 2 <= arguments.replicates <= LAUNCHES_LIMIT:
-        remedy = f"give an integer from 2 to {LAUNCHES_LIMIT:,}"
-        yield Problem(f"--replicates {arguments.replicates}", "out of range", remedy)
+    yield from outside("--replicates", arguments.replicates, LAUNCHES_LIMIT, least=2)
     if arguments.spread is not None and arguments.replicates is None:
         yield Problem("--spread", "requires --replicates", "add --replicates N")
     if arguments.spread is not None and not 0 < arguments.spread <= FARTHEST_APART:

@@ -22,8 +22,9 @@ from haloscope.toolchains.added.extras import EXTRAS
 from haloscope.toolchains.transport import TRANSPORTS
 
 _DESCRIPTION = """\
-Print a shell script for tab completion of haloscope's commands, options, kernels, their parameters
-and values, studies, clusters, papers, toolchains, and result folders.
+Print a shell script for tab completion of haloscope's commands and options. The script also
+completes the names of kernels, parameters, studies, clusters, papers, toolchains, and result
+folders.
 
 The script contains the names known when it was generated, and looks up folders and files itself.
 Completion does not start Python. Generate the script again after updating haloscope.

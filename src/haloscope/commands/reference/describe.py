@@ -20,10 +20,10 @@ from haloscope.run.prepare import halobench, kernels
 from haloscope.run.prepare.halobench import Kernel, KernelParameter, KernelResult
 
 _DESCRIPTION = """\
-Describe a kernel: its parameters, with their defaults, allowed values, units, and meanings, and the
-results it reports besides times, per launch and per size. Set parameters in a study with params =
-{ key = value }, or on the command line after haloscope once KERNEL. The parameters listed last
-control the measurement and are common to all kernels.
+Describe a kernel: its parameters with their defaults, allowed values, units, and meanings, and the
+results that it reports besides times. To set parameters, write params = { key = value } in a study,
+or KEY=VALUE after haloscope once KERNEL. The parameters listed last control the measurement and are
+common to all kernels.
 """
 
 

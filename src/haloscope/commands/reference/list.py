@@ -24,11 +24,10 @@ from haloscope.study.expansion import expand
 from haloscope.toolchains import library
 
 _DESCRIPTION = """\
-List built-in studies with the number of cases each has on this machine (haloscope run STUDY),
-kernels and external programs (haloscope describe KERNEL, haloscope once KERNEL), papers with
-published tables (haloscope paper), clusters (haloscope cluster), and MPI libraries (haloscope
-toolchain). Nothing is downloaded or built. Limits on memory and ranks are not applied to kernels
-that have not been built yet, so studies of these kernels may have fewer cases than listed.
+List built-in studies, kernels, external programs, papers, clusters, and MPI libraries. Each study
+is listed with the number of cases that it has on this machine. If its kernels have not been built
+yet, cases that need too much memory or too many ranks are counted too. Nothing is downloaded or
+built.
 """
 
 

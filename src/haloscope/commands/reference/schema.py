@@ -25,8 +25,8 @@ from haloscope.study.schema import Study
 
 _DESCRIPTION = """\
 Print the JSON Schema (2020-12) of a file format, for editors, check-jsonschema, and other
-programs. Rules that a schema cannot express, such as mutually exclusive keys, are checked when
-haloscope reads the file.
+programs. A schema cannot express all rules, for example that two keys exclude each other. haloscope
+checks these rules when it reads the file.
 """
 _EPILOG = """\
 examples:
@@ -104,7 +104,9 @@ def text(kind: str) -> str:
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `schema`, and add its argument."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("kind", metavar="KIND", choices=SCHEMAS, help=", ".join(SCHEMAS))
+    parser.add_argument(
+        "kind", metavar="KIND", choices=SCHEMAS, help=f"file format: {', '.join(SCHEMAS)}"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -57,7 +57,7 @@ def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
     keep = Path(plan.keep)
     if keep.resolve().is_relative_to(folder.resolve()):
         return keep
-    what = f"the plan writes files of simulated cases outside this folder, to {plan.keep}"
+    what = f"the plan saves files of simulated cases outside this folder, in '{plan.keep}'"
     remedy = "if you trust this plan, confirm with --keep DIR"
     raise UserError(Problem(f"--resume {folder}", what, remedy))
 
@@ -154,7 +154,7 @@ def _ready(campaign: Campaign, old: SavedPlan, where: str, tell: Teller, *, dry:
     else:
         bench.build(bench.lacking(bench.needed(cases), place.probes(cases, bench)), tell)
     if changed and (lost := [*_with_other_parameters(cases, bench.program)]):
-        what = "halobench has changed the parameters of"
+        what = "in this version of haloscope, the kernel has other parameters than recorded for"
         raise UserError([Problem(where, f"{what} {case.label}", _ANEW) for case in lost])
     return campaign
 

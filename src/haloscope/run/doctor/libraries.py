@@ -136,15 +136,16 @@ def check_binding(patient: Patient) -> CheckResult:
     """Check with a launch whether ranks run on the cores that they were given."""
     toolchain = patient.toolchain
     if toolchain is None:
-        return CheckResult("binding", "note", "not tested; no working MPI library")
+        what = "not tested, because no MPI library works"
+        return CheckResult("binding", "note", what)
     job = Job(Layout(ppn=min(2, len(machine.physical_cores()))))
     try:
         command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
     except UserError as error:  # srun is the only launcher, and this is not a job
         (problem,) = error.problems
-        return CheckResult("binding", "note", f"not tested; {problem.what}", problem.remedy)
+        return CheckResult("binding", "note", f"not tested: {problem.what}", problem.remedy)
     done = process.run(command, environment, _LAUNCHED_S, _STATUS_CHARACTERS)
-    by_hand = f"run the command by hand: {shlex.join(command)}"
+    by_hand = f"to find the cause, run the command by hand: {shlex.join(command)}"
     if done.timed_out:
         why = in_path.why_failed(done, _LAUNCHED_S)
         why = why.removeprefix(f"{toolchain.mpirun}: ")
@@ -160,7 +161,7 @@ def check_binding(patient: Patient) -> CheckResult:
             " and ".join(map(cpu_list, sorted(each))) or "none"
             for each in (job.cpus_of_ranks(), seen)
         )
-        why = f"ranks were to run on processors {requested}, but reported {got}"
+        why = f"ranks should have run on processors {requested}, but reported {got}"
         return CheckResult("binding", "fail", why, by_hand)
     return CheckResult(
         "binding", "ok", f"ranks ran on the requested processors {listed(sorted(found))}"
@@ -172,35 +173,40 @@ def check_gpus(patient: Patient) -> CheckResult:
     found, driver = gpus.gpus(patient.root), gpus.driver(patient.root)
     if not found:
         with_driver = f", although a driver is loaded ({driver})" if driver else ""
-        return CheckResult("GPU", "note", f"no GPU found{with_driver}; memory=device emulates one")
+        what = f"no GPU found{with_driver}; with memory=device, kernels use an emulated GPU"
+        return CheckResult("GPU", "note", what)
     named = [
         f"{number} x {name}" if number > 1 else name
         for name, number in Counter(one.name for one in found).items()
     ]
-    what = f"{', '.join(named)}; driver {driver or 'unknown'}"
+    what = f"{', '.join(named)} with driver {driver or 'unknown'}"
     device = found[0].device
     try:
         compiler = gpu_compilers.find(device)
     except UserError as error:
-        what = f"{what}; no working compiler for {device.upper()}"
+        what = f"{what}, but no working compiler for {device.upper()}"
         return CheckResult("GPU", "note", what, error.problems[0].remedy)
-    what = f"{what}; compiler {compiler}; run studies with --device {device}"
+    what = f"{what} and compiler {compiler}; to use them, run studies with --device {device}"
     return CheckResult("GPU", "ok", what)
 
 
 def check_gpu_awareness(patient: Patient) -> CheckResult:
     """Check whether the MPI library reports support for GPU memory."""
     if patient.toolchain is None:
-        return CheckResult("GPU-aware MPI", "note", "unknown; no working MPI library")
+        what = "not tested, because no MPI library works"
+        return CheckResult("GPU-aware MPI", "note", what)
     with scratch() as own:
         try:
             answers = _gpu_aware(patient.toolchain, own.folder)
         except UserError as error:
             (problem,) = error.problems
-            return CheckResult("GPU-aware MPI", "note", f"unknown; {problem.what}", problem.remedy)
+            what = f"not tested: {problem.what}"
+            return CheckResult("GPU-aware MPI", "note", what, problem.remedy)
     words = {True: "yes", False: "no", None: "unknown"}
     each = [f"{name.upper()}: {words[answer]}" for name, answer in answers.items()]
-    what = f"{patient.toolchain.version} ({', '.join(each) or 'unknown'})"
+    what = f"{patient.toolchain.version} ({', '.join(each)})"
+    if not each:
+        what = f"{patient.toolchain.version} does not report whether it is GPU-aware"
     there = {one.device for one in gpus.gpus(patient.root)}
     if any(answers.get(device) is False for device in there):
         remedy = (

@@ -46,8 +46,9 @@ def check_core_kinds(patient: Patient) -> CheckResult:
     usable = machine.physical_cores(patient.root)
     each = [f"{len({*usable} & {*cpus})} {name}" for name, cpus in kinds.items()]
     first = len({*usable} & {*next(iter(kinds.values()))})
-    remedy = "the fastest cores are used first; to use only these, keep ppn x threads at or below "
-    return CheckResult("kinds of cores", "note", ", ".join(each), f"{remedy}{first}")
+    remedy = f"the fastest cores are used first; to use only these, run at most {first} threads in "
+    remedy += "total (ppn x threads)"
+    return CheckResult("kinds of cores", "note", ", ".join(each), remedy)
 
 
 def check_threads_per_core(patient: Patient) -> CheckResult:
@@ -77,11 +78,11 @@ def check_governor(patient: Patient) -> CheckResult:
     governor = machine.governor(patient.root)
     if governor is None:
         return CheckResult(
-            "frequency governor", "note", "cannot be read (as in many virtual machines)"
+            "frequency governor", "note", "unknown; many virtual machines do not report it"
         )
     if governor == "performance":
         return CheckResult("frequency governor", "ok", governor)
-    remedy = "sudo cpupower frequency-set --governor performance"
+    remedy = "keep the frequency high: sudo cpupower frequency-set --governor performance"
     return CheckResult(
         "frequency governor",
         "warn",
@@ -103,14 +104,14 @@ def check_turbo(patient: Patient) -> CheckResult:
             return CheckResult("turbo", "note", what, remedy)
         if value is not None:
             return CheckResult("turbo", "ok", "off")
-    return CheckResult("turbo", "note", "cannot be read")
+    return CheckResult("turbo", "note", "unknown, because this machine does not report it")
 
 
 def check_load(patient: Patient) -> CheckResult:
     """Check whether something else is running."""
     busy = machine.busy_processors(patient.root)
     if busy is None:
-        return CheckResult("load", "note", "cannot be read")
+        return CheckResult("load", "note", "unknown, because this machine does not report it")
     cores = len(machine.physical_cores(patient.root))
     what = f"other processes use {busy:.2f} of {count(cores, 'core')}"
     if busy > 0.25 * cores:
@@ -136,9 +137,9 @@ def check_huge_pages(patient: Patient) -> CheckResult:
     text = read(patient.root / "sys/kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
     if match is None:
-        return CheckResult("huge pages", "note", "cannot be read")
+        return CheckResult("huge pages", "note", "unknown, because this machine does not report it")
     if match[1] == "never":
-        remedy = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
+        remedy = "enable them: echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
         what = "transparent huge pages are disabled, which slows down access to large arrays"
         return CheckResult("huge pages", "warn", what, remedy)
     return CheckResult("huge pages", "ok", f"{match[1]} (transparent huge pages)")
@@ -148,7 +149,7 @@ def check_numa_balancing(patient: Patient) -> CheckResult:
     """Check whether Linux moves pages between NUMA nodes during a measurement."""
     if read(patient.root / "proc/sys/kernel/numa_balancing") in (None, "0"):
         return CheckResult("NUMA balancing", "ok", "off")
-    remedy = "echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
+    remedy = "disable it: echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
     return CheckResult(
         "NUMA balancing", "warn", "on; the kernel may move pages during a run", remedy
     )
@@ -158,9 +159,10 @@ def check_clock(patient: Patient) -> CheckResult:
     """Check whether reading the time is cheap and steady."""
     clock = read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
     if clock is None:
-        return CheckResult("clock", "note", "the clock source cannot be read")
+        return CheckResult("clock", "note", "unknown, because this machine does not report it")
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
         return CheckResult("clock", "ok", clock)
     remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase the "
     remedy += "parameter 'steps'"
-    return CheckResult("clock", "warn", f"{clock}; reading it requires a slow system call", remedy)
+    what = f"the clock source is {clock}, which is slow to read because it requires a system call"
+    return CheckResult("clock", "warn", what, remedy)

@@ -24,7 +24,7 @@ def check_scratch(patient: Patient) -> CheckResult:
     asked = os.environ.get("TMPDIR")
     with scratch() as own:
         if asked and not Path(asked).is_dir():
-            what = f"folder {asked} not found; {own.folder.parent} is used instead"
+            what = f"folder '{asked}' not found; {own.folder.parent} is used instead"
             return CheckResult("TMPDIR", "warn", what, "set TMPDIR to a folder, or unset it")
         if asked and Path(asked).resolve() != own.folder.parent.resolve():
             what = f"{asked} is not writable; {own.folder.parent} is used instead"
@@ -33,9 +33,10 @@ def check_scratch(patient: Patient) -> CheckResult:
             )
         if may_execute(own.folder):
             return CheckResult("TMPDIR", "ok", str(own.folder.parent))
-        what = f"{own.folder.parent} is mounted noexec; programs compiled there cannot run"
+        what = f"{own.folder.parent} is on a file system mounted noexec, so programs compiled "
+        what += "there cannot run"
     return CheckResult(
-        "TMPDIR", "warn", what, "set TMPDIR to a folder on a file system without noexec"
+        "TMPDIR", "warn", what, "set TMPDIR to a folder on a file system mounted without noexec"
     )
 
 
@@ -55,7 +56,7 @@ def check_stack(patient: Patient) -> CheckResult:
     what = _limit(limit)
     if limit != resource.RLIM_INFINITY and limit < 8 << 20:
         what += "; large local arrays may exceed it"
-        return CheckResult("stack limit", "warn", what, "ulimit -s 8192")
+        return CheckResult("stack limit", "warn", what, "raise it to 8 MiB: ulimit -s 8192")
     return CheckResult("stack limit", "ok", what)
 
 
@@ -77,13 +78,11 @@ def check_host_name(patient: Patient) -> CheckResult:
         return CheckResult("host name", "warn", f"{what}be resolved", remedy)
     try:
         socket.getaddrinfo(name, None)
-    except UnicodeError as error:
+    except UnicodeError:
         remedy = "use letters, digits, and '-': sudo hostnamectl hostname NAME"
-        return CheckResult(
-            "host name", "warn", f"{name!r} is not a valid host name ({error})", remedy
-        )
+        return CheckResult("host name", "warn", f"'{name}' is not a valid host name", remedy)
     except OSError as error:
-        remedy = f"echo '127.0.1.1 {name}' | sudo tee -a /etc/hosts"
+        remedy = f"add it to /etc/hosts: echo '127.0.1.1 {name}' | sudo tee -a /etc/hosts"
         return CheckResult(
             "host name", "warn", f"'{name}' cannot be resolved ({error.strerror})", remedy
         )

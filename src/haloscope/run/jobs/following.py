@@ -202,7 +202,10 @@ def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
     except (NoAnswerError, RefusedError):  # no answer again
         states = dict.fromkeys(jobs, JobState(GONE))
     ends = Counter(state.state for state in states.values())
-    what = ", ".join(f"{count(number, 'job')} {name.lower()}" for name, number in ends.items())
+    ended = {GONE: "no longer known to the batch system"}
+    what = ", ".join(
+        f"{count(number, 'job')} {ended.get(name, name.lower())}" for name, number in ends.items()
+    )
     if GONE in ends:
         what += f" ({last_heard(submission.directory)})"
     if words := [said for job in jobs if (said := submission.last_words(job))]:

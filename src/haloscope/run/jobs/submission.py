@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, outside
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
 from haloscope.programs import needs
@@ -60,16 +60,15 @@ class Submission(FolderJobs):
         """Yield time limits that the partition does not allow."""
         limit = self._most_minutes
         where = f"partition {self.site.described.partition!r} of site {self.site.name!r}"
-        if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
-            remedy = f"give an integer from 1 to {MOST_MINUTES:,}"
-            yield Problem(f"--minutes {self.minutes}", "out of range", remedy)
+        yield from outside("--minutes", self.minutes, MOST_MINUTES)
         if not str(self.directory).isprintable():
             what = "the folder name contains characters that are not allowed in a job script"
             yield Problem(f"--out {str(self.directory)!r}", what, "choose another name")
         longest = max((case.timeout_s for case in self.plan.cases), default=0.0)
         if self.minutes is not None and 1 <= self.minutes < longest / 60:
             what = f"shorter than the time limit per launch, {longest:g} s ('timeout_s')"
-            remedy = f"give at least {math.ceil(longest / 60)}, or reduce 'timeout_s' in the study"
+            remedy = f"give at least {count(math.ceil(longest / 60), 'minute')}, or reduce "
+            remedy += "'timeout_s' in the study"
             yield Problem(f"--minutes {self.minutes}", what, remedy)
         if limit is None:
             return

@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError, nearest, out_of
+from haloscope.errors import Problem, UserError, nearest, outside
 from haloscope.run.places import Place
 from haloscope.study.checks.capacity import PlaceFacts
 from haloscope.study.plan import Via
@@ -61,10 +61,10 @@ def _by_way_of(found: Place, via: Via) -> Place:
         what = f"requires a site with Slurm, but this site uses {site.scheduler.title}"
         remedy = "choose a site with Slurm, or remove --via to simulate on this machine"
         raise UserError(Problem(f"--via {via.site}", what, remedy))
-    if word := out_of(via.nodes, 1, most := site.described.used.nodes_of_a_job):
-        where = f"--nodes {via.nodes}"
-        what = f"{word} for partition {site.described.partition!r} of site {via.site!r}"
-        raise UserError(Problem(where, what, f"give an integer from 1 to {most:,}"))
+    most = site.described.used.nodes_of_a_job
+    if problems := outside("--nodes", via.nodes, most):
+        what = f"out of range for partition {site.described.partition!r} of site {via.site!r}"
+        raise UserError([replace(one, what=what) for one in problems])
     return replace(found, via=site)
 
 

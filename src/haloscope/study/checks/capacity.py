@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from haloscope.errors import Problem
+from haloscope.errors import Problem, outside
 from haloscope.layout import Layout
 from haloscope.quantities import count, size
 from haloscope.study.case import Case, ranks_sharing_a_gpu
@@ -111,9 +111,7 @@ class Site:
         """Yield the problems of a number of replicates per case; None: none requested."""
         if asked is None:
             return
-        if not 2 <= asked <= LAUNCHES_LIMIT:
-            remedy = f"give an integer from 2 to {LAUNCHES_LIMIT:,}"
-            yield Problem(f"--replicates {asked}", "out of range", remedy)
+        yield from outside("--replicates", asked, LAUNCHES_LIMIT, least=2)
         if not self.nodes_differ:
             key = 'node.spread.nodes = { value = ..., source = "..." }'
             remedy = f"remove --replicates, or give the spread in the cluster file: {key}"

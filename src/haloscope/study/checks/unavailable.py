@@ -35,13 +35,12 @@ def message_layer(site: Site, layout: Layout, toolchain: str, transport: str | N
 
 def _not_simulated(site: Site, layout: Layout, toolchain: str, transport: str | None) -> str | None:
     if transport:
-        what = (
-            f"transport '{transport}' is not simulated: the cluster file determines message costs"
-        )
+        what = f"transport '{transport}' cannot be chosen in simulations, because the cluster file "
+        what += "determines the costs of messages"
         return f"{what}; remove it, or write a cluster file for this transport"
     if toolchain not in site.toolchains:
         what = f"MPI library '{toolchain}' is not simulated"
-        return f"{what}: the cluster file determines the library; remove it"
+        return f"{what}, because the cluster file determines the library; remove it"
     if layout.allocation not in site.allocations:
         what = f"allocation '{layout.allocation}' requires a tree network"
         return f"{what}, which {site.name} does not have"
