@@ -53,20 +53,21 @@ std::vector<Parameter> Kernel::all_parameters() const {
                  "", 0, 1e9});
   if (batched) {
     all.push_back({"steps", integer, "0",
-                   "number of steps per repetition, timed together; 0: the number in the "
-                   "original benchmark, or enough steps to take 1 ms (1 with "
-                   "synchronisation=round_time)",
+                   "number of steps per repetition, which are timed together. 0: the number in the "
+                   "original benchmark if there is one; otherwise, as many steps as take 1 ms, or "
+                   "1 step with synchronisation=round_time",
                    "", 0, 1e9});
   }
   all.push_back(Parameter::one_of(
       "synchronisation", synchronisation,
       "how repetitions start. barrier: each rank starts when it leaves a barrier, and the time is "
       "the maximum over ranks; round_time: all ranks start at an agreed time on a shared clock, "
-      "and timing ends when the last rank finishes. A round is repeated if any rank starts late",
+      "and timing ends when the last rank finishes. If a rank starts late, the repetition is run "
+      "again",
       {"barrier", "round_time"}));
   all.push_back({"timeline", integer, "0",
-                 "maximum number of phases, and of device stream operations, to record on each "
-                 "rank during an additional, untimed step; 0: none",
+                 "maximum number of phases (and of operations on device streams) to record on each "
+                 "rank, in an additional step that is not timed; 0: record no timeline",
                  "", 0, 1e5});
   if (has_parts) {
     all.push_back(Parameter::one_of(

@@ -28,12 +28,12 @@ inline void is_true(bool good, const std::string& what,
 }
 
 template <class Left, class Right>
-void equal(const Left& found, const Right& wanted,
+void equal(const Left& found, const Right& expected,
            std::source_location where = std::source_location::current()) {
-  if (found == wanted) return;
+  if (found == expected) return;
   ++failures();
-  std::cerr << where.file_name() << ":" << where.line() << ": found " << found << ", wanted "
-            << wanted << std::endl;
+  std::cerr << where.file_name() << ":" << where.line() << ": found " << found << ", expected "
+            << expected << std::endl;
 }
 
 /// `text` must have `part` in it.
@@ -59,10 +59,10 @@ void throws(Body&& body, const std::string& part,
 inline int exit_code() { return failures() == 0 ? 0 : 1; }
 
 /// Two values are the same to the last few bits.
-inline void near(double found, double wanted,
+inline void near(double found, double expected,
                  std::source_location where = std::source_location::current()) {
-  if (std::abs(found - wanted) <= 1e-12 * std::abs(wanted)) return;
-  expect::equal(found, wanted, where);
+  if (std::abs(found - expected) <= 1e-12 * std::abs(expected)) return;
+  expect::equal(found, expected, where);
 }
 
 /// A file of its own for this process, deleted at the end.

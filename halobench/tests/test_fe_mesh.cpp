@@ -28,9 +28,9 @@ using heat::Piece;
 
 namespace {
 
-void is_close(double found, double wanted, double allowed = 1e-14,
+void is_close(double found, double expected, double allowed = 1e-14,
               std::source_location where = std::source_location::current()) {
-  if (!(std::abs(found - wanted) <= allowed)) expect::equal(found, wanted, where);
+  if (!(std::abs(found - expected) <= allowed)) expect::equal(found, expected, where);
 }
 
 double random(std::int64_t i) { return unit_interval(hash(i, 7)) - 0.5; }
@@ -53,16 +53,16 @@ void a_brick_s_matrix_is_a_product_of_three() {
   const auto matrix = conduction_matrix(brick_corners(edges));
   for (std::size_t a = 0; a < 8; ++a) {
     for (std::size_t b = 0; b < 8; ++b) {
-      double wanted = 0;
+      double expected = 0;
       for (std::size_t derived = 0; derived < 3; ++derived) {
         double product = 1;
         for (std::size_t axis = 0; axis < 3; ++axis) {
           const bool same = (a >> axis & 1U) == (b >> axis & 1U);
           product *= axis == derived ? (same ? 1 : -1) / edges[axis] : edges[axis] / (same ? 3 : 6);
         }
-        wanted += product;
+        expected += product;
       }
-      is_close(matrix[a][b], wanted);
+      is_close(matrix[a][b], expected);
     }
   }
 }
@@ -270,16 +270,16 @@ void the_series_is_a_sixth_in_the_middle() {
   is_close(line[4], 1.0 / 6);
   is_close(line[0], 0);
   series.line(4, 1, 1, 3, line.data());  // at (1/2, 1/6, 3/4)
-  double wanted = 0;
+  double expected = 0;
   const double pi = std::acos(-1.0);
   for (int p = 1; p < 60; p += 2) {
     for (int q = 1; q < 60; q += 2) {
       const double l = pi * std::hypot(p, q);
-      wanted += 16 / (pi * pi * p * q) * std::sin(p * pi / 6) * std::sin(q * pi * 0.75) *
-                std::sinh(l / 2) / std::sinh(l);
+      expected += 16 / (pi * pi * p * q) * std::sin(p * pi / 6) * std::sin(q * pi * 0.75) *
+                  std::sinh(l / 2) / std::sinh(l);
     }
   }
-  is_close(line[0], wanted);
+  is_close(line[0], expected);
 }
 
 /// What is said of a converged answer on 10 x 10 x 20 elements, to 1e-8.

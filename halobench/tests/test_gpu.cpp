@@ -18,11 +18,11 @@ namespace {
 using namespace halobench;
 using Calls = std::vector<std::string>;
 
-void expect_calls(const Calls& wanted) {
+void expect_calls(const Calls& expected) {
   const auto found = stand_in::take_calls();
   std::string calls;
   for (const auto& call : found) calls += call + ", ";
-  expect::is_true(found == wanted, "found " + calls);
+  expect::is_true(found == expected, "found " + calls);
 }
 
 struct Count {

@@ -49,8 +49,8 @@ void halos_arrive(const Communicator& comm, ExchangeMode mode, int dimensions, s
     exchange.start();
     exchange.finish();
     for (std::size_t side = 0; side < 4; ++side) {
-      const double wanted = value(sides.ranks[side], static_cast<int>(side ^ 1U), round);
-      for (const double found : sides.receive[side]) expect::equal(found, wanted);
+      const double expected = value(sides.ranks[side], static_cast<int>(side ^ 1U), round);
+      for (const double found : sides.receive[side]) expect::equal(found, expected);
     }
   }
 }
@@ -69,8 +69,8 @@ void a_ring_of_any_length_closes(const Communicator& comm, ExchangeMode mode, st
   exchange.start();
   exchange.finish();
   for (const std::size_t side : {0, 1}) {
-    const double wanted = value(ranks[side], static_cast<int>(side ^ 1U), 0);
-    for (const double found : receive[side]) expect::equal(found, wanted);
+    const double expected = value(ranks[side], static_cast<int>(side ^ 1U), 0);
+    for (const double found : receive[side]) expect::equal(found, expected);
   }
 }
 

@@ -39,7 +39,7 @@ void values_are_the_same_to_the_last_bit(const World& world) {
     for (const std::string boundary : {"dirichlet", "periodic"}) {
       const std::vector<std::string> mesh{"size=19x8x13", "sweeps=7", "precision=" + values,
                                           "boundary=" + boundary};
-      const auto wanted = reference(world, mesh);
+      const auto expected = reference(world, mesh);
       for (const std::string variant : {"plain", "streaming", "temporal"}) {
         for (const auto& topology : grids(world.comm.size())) {
           for (const bool deep : {false, true}) {
@@ -49,7 +49,7 @@ void values_are_the_same_to_the_last_bit(const World& world) {
                 {"variant=" + variant, "topology=" + topology, deep ? "depth=2" : "depth=1",
                  deep == (values == "float") ? "overlap=no" : "overlap=yes"});
             const auto found = record(world, arguments, deep ? 3 : 1);
-            if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+            if (world.comm.rank() == 0) expect::equal(fingerprint(found), expected);
           }
         }
       }
@@ -60,14 +60,14 @@ void values_are_the_same_to_the_last_bit(const World& world) {
 /// Rows longer than what is streamed at a time, blocks of rows with a rest, and deep ghosts.
 void larger_meshes_too(const World& world) {
   const std::vector<std::string> mesh{"size=14x150x600", "sweeps=6"};
-  const auto wanted = reference(world, mesh);
+  const auto expected = reference(world, mesh);
   const auto topology = to_string({1, world.comm.size(), 1});
   for (const std::string variant : {"streaming", "temporal"}) {
     auto arguments = mesh;
     arguments.insert(arguments.end(),
                      {"variant=" + variant, "topology=" + topology, "depth=5", "overlap=yes"});
     const auto found = record(world, arguments, 2);
-    if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+    if (world.comm.rank() == 0) expect::equal(fingerprint(found), expected);
   }
 }
 
@@ -75,13 +75,13 @@ void larger_meshes_too(const World& world) {
 /// not in a later stage either.
 void overlapped_sweeps_spare_what_is_sent(const World& world) {
   const std::vector<std::string> mesh{"size=26x27x28", "sweeps=7", "boundary=periodic"};
-  const auto wanted = reference(world, mesh);
+  const auto expected = reference(world, mesh);
   for (const std::string exchange : {"nonblocking", "derived_types"}) {
     auto arguments = mesh;
     arguments.insert(arguments.end(),
                      {"variant=temporal", "depth=4", "overlap=yes", "exchange=" + exchange});
     const auto found = record(world, arguments, 2);
-    if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+    if (world.comm.rank() == 0) expect::equal(fingerprint(found), expected);
   }
 }
 
@@ -89,13 +89,13 @@ void overlapped_sweeps_spare_what_is_sent(const World& world) {
 void threads_follow_each_other(const World& world) {
   for (const std::string boundary : {"dirichlet", "periodic"}) {
     const std::vector<std::string> mesh{"size=14x90x600", "sweeps=7", "boundary=" + boundary};
-    const auto wanted = reference(world, mesh);
+    const auto expected = reference(world, mesh);
     const auto topology = to_string({1, 1, world.comm.size()});
     for (const std::string depth : {"depth=1", "depth=4", "depth=7"}) {
       auto arguments = mesh;
       arguments.insert(arguments.end(), {"variant=temporal", "topology=" + topology, depth});
       const auto found = record(world, arguments, 3);
-      if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+      if (world.comm.rank() == 0) expect::equal(fingerprint(found), expected);
     }
   }
 }
@@ -111,7 +111,7 @@ void blocking_rings_do_not_deadlock(const World& world) {
 void exchanges_give_the_same_values(const World& world) {
   for (const std::string boundary : {"dirichlet", "periodic"}) {
     const std::vector<std::string> mesh{"size=9x8x11", "sweeps=5", "boundary=" + boundary};
-    const auto wanted = reference(world, mesh);
+    const auto expected = reference(world, mesh);
     for (const auto& exchange : jacobi::face_exchange_names()) {
       for (const auto& topology : grids(world.comm.size())) {
         for (const std::string depth : {"depth=1", "depth=2"}) {
@@ -119,7 +119,7 @@ void exchanges_give_the_same_values(const World& world) {
           arguments.insert(arguments.end(),
                            {"exchange=" + exchange, "topology=" + topology, depth});
           const auto found = record(world, arguments);
-          if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+          if (world.comm.rank() == 0) expect::equal(fingerprint(found), expected);
         }
       }
     }

@@ -85,15 +85,15 @@ void each_rank_sends_what_lammps_sends(const Communicator& comm) {
   Verlet verlet(context, System(halobench::most_even(comm.size(), 3), comm.size()), rebuild, false);
   for (std::int64_t step = 0; step < 11 * rebuild; ++step) verlet.step();
   expect::equal(verlet.fault(), std::string());
-  const auto wanted = recorded(comm.size());
-  expect::equal(wanted.empty(), comm.size() == 1);
+  const auto expected = recorded(comm.size());
+  expect::equal(expected.empty(), comm.size() == 1);
   const auto found = sent_by(comm, verlet);
   for (const auto& [pair, sent] : found) {
     const auto& [kind, from, to] = pair;
     const auto reported = kind + " from " + std::to_string(from) + " to " + std::to_string(to);
-    const auto at = wanted.find(pair);
-    expect::is_true(at != wanted.end(), "LAMMPS sends no " + reported);
-    if (at == wanted.end()) continue;
+    const auto at = expected.find(pair);
+    expect::is_true(at != expected.end(), "LAMMPS sends no " + reported);
+    if (at == expected.end()) continue;
     expect::is_true(close(sent.messages, at->second.messages),
                     reported + ": " + std::to_string(sent.messages) + " messages, LAMMPS " +
                         std::to_string(at->second.messages));
@@ -101,7 +101,7 @@ void each_rank_sends_what_lammps_sends(const Communicator& comm) {
                     reported + ": " + std::to_string(sent.bytes) + " bytes, LAMMPS " +
                         std::to_string(at->second.bytes));
   }
-  for (const auto& [pair, sent] : wanted) {
+  for (const auto& [pair, sent] : expected) {
     if (std::get<1>(pair) != comm.rank()) continue;
     expect::is_true(found.contains(pair), "LAMMPS alone sends " + std::get<0>(pair));
   }

@@ -118,13 +118,13 @@ void messages_and_memory_are_told(const World& world) {
 
 void other_right_sides_take_as_many_iterations(const World& world) {
   for (const std::string rhs : {"random", "point"}) {
-    std::string wanted;
+    std::string expected;
     for (const auto& variant : variants) {
       const auto found = record(world, {"n=60", "variant=" + variant, "rhs=" + rhs});
       if (world.comm.rank() > 0) continue;
       const auto count = expect::part(result(found), "\"iterations\":", ",\"residual");
-      if (wanted.empty()) wanted = count;
-      expect::equal(count, wanted);
+      if (expected.empty()) expected = count;
+      expect::equal(count, expected);
       expect::contains(count, "\"error_max\":null,\"error_max_bound\":null");
     }
   }

@@ -65,10 +65,10 @@ RowSums sweep(const Strip& strip, const Step& step) {
   return total;
 }
 
-void near(double found, double wanted,
+void near(double found, double expected,
           std::source_location where = std::source_location::current()) {
-  expect::is_true(std::abs(found - wanted) < 1e-12,
-                  std::to_string(found) + " is not " + std::to_string(wanted), where);
+  expect::is_true(std::abs(found - expected) < 1e-12,
+                  std::to_string(found) + " is not " + std::to_string(expected), where);
 }
 
 void a_sweep_is_an_iteration_of_the_textbook() {
@@ -98,17 +98,17 @@ void its_sums_are_the_inner_products() {
   const Example example;
   const auto& strip = example.strip;
   const auto found = sweep(strip, {0.3, 0.7});
-  RowSums wanted;
+  RowSums expected;
   for (std::int64_t i = 0; i < rows; ++i) {
-    wanted.residual += dot(strip.r.row(i), strip.r.row(i), cols);
+    expected.residual += dot(strip.r.row(i), strip.r.row(i), cols);
     for (std::int64_t j = 0; j < cols; ++j) {
-      wanted.coupling += strip.r.row(i)[j] * product(strip.p, i, j);
-      wanted.edges += strip.r.row(i)[j] * product(strip.r, i, j);
+      expected.coupling += strip.r.row(i)[j] * product(strip.p, i, j);
+      expected.edges += strip.r.row(i)[j] * product(strip.r, i, j);
     }
   }
-  near(found.residual, wanted.residual);
-  near(found.coupling, wanted.coupling);
-  near(found.edges, wanted.edges);
+  near(found.residual, expected.residual);
+  near(found.coupling, expected.coupling);
+  near(found.edges, expected.edges);
 }
 
 void x_is_left_alone_where_the_step_says_so() {
@@ -175,14 +175,14 @@ void edges_that_leave_the_rank_are_left_to_others() {
   const Example example(true);
   const auto& strip = example.strip;
   const auto found = sweep(strip, {0.3, 0.7});
-  double wanted = 0;
+  double expected = 0;
   for (std::int64_t i = 0; i <= rows; ++i) {
     for (std::int64_t j = 0; j < cols; ++j) {
-      wanted += std::pow(strip.r.row(i)[j] - strip.r.row(i - 1)[j], 2);
-      if (i < rows && j > 0) wanted += std::pow(strip.r.row(i)[j] - strip.r.row(i)[j - 1], 2);
+      expected += std::pow(strip.r.row(i)[j] - strip.r.row(i - 1)[j], 2);
+      if (i < rows && j > 0) expected += std::pow(strip.r.row(i)[j] - strip.r.row(i)[j - 1], 2);
     }
   }
-  near(found.edges, wanted);
+  near(found.edges, expected);
 }
 
 }  // namespace

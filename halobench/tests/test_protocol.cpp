@@ -223,9 +223,9 @@ void a_late_round_is_run_again(const Communicator& comm) {
   expect::equal(measured.timed_steps, 20.0 + static_cast<double>(rounds.repeated));
   std::string calls = bench.recorder.calls;
   for (std::size_t at = 0; (at = calls.find("p.p.")) != std::string::npos;) calls.erase(at, 2);
-  std::string wanted = "s0";
-  for (int i = 0; i < 20; ++i) wanted += "s0p.v ";
-  expect::equal(calls, wanted);
+  std::string expected = "s0";
+  for (int i = 0; i < 20; ++i) expected += "s0p.v ";
+  expect::equal(calls, expected);
   expect::equal(std::ranges::count(bench.recorder.calls, '.'),
                 20 + static_cast<std::ptrdiff_t>(rounds.repeated));
 }

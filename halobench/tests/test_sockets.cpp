@@ -73,11 +73,11 @@ double seconds_of(const Communicator& comm, Body&& body) {
   return MPI_Wtime() - begin_s;
 }
 
-void near(double found, double wanted, const std::string& what,
+void near(double found, double expected, const std::string& what,
           std::source_location where = std::source_location::current()) {
   expect::is_true(
-      std::abs(found / wanted - 1) < 1e-3,
-      what + " takes " + std::to_string(1e6 * found) + " us, not " + std::to_string(1e6 * wanted),
+      std::abs(found / expected - 1) < 1e-3,
+      what + " takes " + std::to_string(1e6 * found) + " us, not " + std::to_string(1e6 * expected),
       where);
 }
 

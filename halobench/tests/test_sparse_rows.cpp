@@ -115,7 +115,7 @@ void products_are_sums_over_columns() {
   std::vector<std::int32_t> columns;
   std::vector<double> values;
   std::vector<double> x;
-  std::vector<double> wanted;
+  std::vector<double> expected;
   std::vector<std::int32_t> places;
   for (std::int32_t i = 0; i < n; ++i) {
     x.push_back(1 + i % 7);
@@ -129,7 +129,7 @@ void products_are_sums_over_columns() {
       sum += values.back() * x[as_size(columns.back())];
     }
     begin.push_back(std::ssize(columns));
-    wanted.push_back(sum);
+    expected.push_back(sum);
   }
   const Csr a{begin.data(), columns.data(), values.data()};
   std::vector<double> y(n, -1);
@@ -138,14 +138,14 @@ void products_are_sums_over_columns() {
   multiply_add(a, places.data(), {0, n}, x.data(), z.data());
   for (std::int64_t i = 0; i < n; ++i) {
     const auto at = as_size(i);
-    expect::equal(y[at], i < 2 || i >= n - 3 ? -1 : wanted[at]);
-    expect::equal(z[as_size(places[at])], 100 + wanted[at]);
+    expect::equal(y[at], i < 2 || i >= n - 3 ? -1 : expected[at]);
+    expect::equal(z[as_size(places[at])], 100 + expected[at]);
   }
-  scatter_add(places.data(), {1, 3}, wanted.data(), z.data());
+  scatter_add(places.data(), {1, 3}, expected.data(), z.data());
   for (std::int64_t i = 0; i < 4; ++i) {
     const auto at = as_size(i);
     const double times = i == 1 || i == 2 ? 2 : 1;
-    expect::equal(z[as_size(places[at])], 100 + times * wanted[at]);
+    expect::equal(z[as_size(places[at])], 100 + times * expected[at]);
   }
 }
 

@@ -55,10 +55,10 @@ struct Reference {
   }
 };
 
-void close(double found, double wanted,
+void close(double found, double expected,
            std::source_location where = std::source_location::current()) {
-  expect::is_true(std::abs(found - wanted) <= 1e-7 * std::abs(wanted),
-                  std::to_string(found) + " is not " + std::to_string(wanted), where);
+  expect::is_true(std::abs(found - expected) <= 1e-7 * std::abs(expected),
+                  std::to_string(found) + " is not " + std::to_string(expected), where);
 }
 
 /// `every`: how often all moments are used.

@@ -55,10 +55,10 @@ class Part {
   std::vector<double> memory_;
 };
 
-void near(double found, double wanted,
+void near(double found, double expected,
           std::source_location where = std::source_location::current()) {
-  expect::is_true(std::abs(found - wanted) <= 1e-11 * (1 + std::abs(wanted)),
-                  std::to_string(found) + " is not " + std::to_string(wanted), where);
+  expect::is_true(std::abs(found - expected) <= 1e-11 * (1 + std::abs(expected)),
+                  std::to_string(found) + " is not " + std::to_string(expected), where);
 }
 
 double total(const Strip& strip, Vector a, Vector b) {
@@ -138,8 +138,8 @@ void parts_do_what_the_whole_does(const std::vector<Rectangle>& places, std::int
     }
   }
   SstepSweep::finish(light.data(), s);
-  const auto wanted = moments(whole.strip, s);
-  for (std::size_t l = 0; l < as_size(2 * s); ++l) near(light[l], wanted[l]);
+  const auto expected = moments(whole.strip, s);
+  for (std::size_t l = 0; l < as_size(2 * s); ++l) near(light[l], expected[l]);
 }
 
 void measured_moments_are_inner_products(const std::vector<Rectangle>& places, std::int64_t s) {
@@ -153,9 +153,9 @@ void measured_moments_are_inner_products(const std::vector<Rectangle>& places, s
     for (std::size_t k = 0; k < sums.size(); ++k) all[k % all.size()] += sums[k];
   }
   const Part whole({{0, n}, {0, n}}, s);
-  const auto wanted = moments(whole.strip, s);
+  const auto expected = moments(whole.strip, s);
   for (std::size_t l = 0; l < all.size(); ++l) {
-    if (l != as_size(4 * s)) near(all[l], wanted[l]);  // (p, p) is not used
+    if (l != as_size(4 * s)) near(all[l], expected[l]);  // (p, p) is not used
   }
 }
 

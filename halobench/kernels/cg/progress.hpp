@@ -32,7 +32,7 @@ class Progress {
   explicit Progress(const Limits& limits) : limits_(limits) {}
   Progress(const Limits& limits, const Context& context) : limits_(limits), context_(&context) {}
 
-  /// Whether another iteration is wanted, given (r, r) after those done so far; counts it.
+  /// Whether to do another iteration, given (r, r) after those done so far; counts it.
   /// Collective. Without real data, a solver passes the sum of unlike() over all ranks.
   bool wants_more(double residual_squared);
   /// Without real data: 0 if the last iteration of this rank took as long as the one before,

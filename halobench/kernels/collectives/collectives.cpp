@@ -235,8 +235,10 @@ Kernel collectives() {
   kernel.results = {{"absent", text, "operations that were not timed, with reasons", "",
                      "absent if all operations are supported"}};
   for (const auto& operation : operations) {
-    kernel.results.push_back({std::string(operation.name) + "_s", real,
-                              "time per call at the first size", "s", "absent unless requested"});
+    kernel.results.push_back(
+        {std::string(operation.name) + "_s", real,
+         std::string("time per call of ") + operation.name + " at the first message size", "s",
+         "absent unless requested"});
   }
   kernel.point_results = {{"latency_s", real, "time per call, median over repetitions", "s"}};
   kernel.repetitions = "100";

@@ -143,8 +143,8 @@ std::vector<Parameter> parameters() {
        {},
        names},
       {"sizes", sizes, "8:1M",
-       "message size for bcast, reduce, and allreduce; for other operations, bytes per pair of "
-       "ranks, or bytes per rank at the root",
+       "message size. bcast, reduce, allreduce: size of the buffer on each rank; alltoall: bytes "
+       "that each rank sends to each other rank; allgather, gather, scatter: bytes per rank",
        "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
       Parameter::one_of("call", "blocking",
                         "type of MPI call: blocking, or nonblocking (start, then wait immediately)",

@@ -265,16 +265,16 @@ class Jacobi3D : public Instance {
     in_threads(part_.own(), threads_, [&](const Box& box, std::int64_t thread) {
       auto& answer = answers[as_size(thread)];
       each_point(box, [&](const Value* value, std::int64_t x, std::int64_t y, std::int64_t z) {
-        const double wanted = decay * mode_.at(x, y, z);
+        const double exact = decay * mode_.at(x, y, z);
         const Planes<Value> planes{value - storage_.plane(), value, value + storage_.plane(),
                                    storage_.row()};
         Value next{};
         relax(&next, planes, 0, 1);
         const double residual = double{next} - double{*value};
-        const double wanted_residual = (mode_.factor() - 1) * wanted;
-        raise(answer.error_max, std::abs(*value - wanted));
+        const double exact_residual = (mode_.factor() - 1) * exact;
+        raise(answer.error_max, std::abs(*value - exact));
         raise(answer.residual_max, std::abs(residual));
-        raise(answer.residual_error_max, std::abs(residual - wanted_residual));
+        raise(answer.residual_error_max, std::abs(residual - exact_residual));
       });
     });
     std::array<double, 3> most{};
@@ -348,7 +348,8 @@ Kernel jacobi3d_in(const SpaceMaker& make_space) {
       {"grid", extents, "ranks along each axis"},
       {"depth", integer, "number of ghost layers, and number of sweeps per exchange"},
       {"k", integer, "number of messages that an interior rank sends per exchange"},
-      {"c_bytes", integer, "total size of the k messages", "B"},
+      {"c_bytes", integer, "total size of the messages that an interior rank sends per exchange",
+       "B"},
       {"error_max", real, "largest difference from the exact values", "", executed},
       {"error_max_bound", real, "largest accepted value", "", executed},
       {"residual_max", real, "largest change of a value in one additional sweep", "", executed},

@@ -95,8 +95,9 @@ std::vector<Parameter> parameters() {
           face_exchange_names()),
       Parameter::one_of(
           "overlap", "no",
-          "whether to sweep points that need no ghost values during the exchange; always no with "
-          "exchange=blocking, sendrecv, or neighbor, and with memory=device",
+          "whether to compute points that do not depend on ghost values while the exchange is in "
+          "progress. Always no with exchange=blocking, sendrecv, or neighbor, and with "
+          "memory=device",
           {"no", "yes"}),
       Parameter::one_of("precision", "double", "floating-point precision of the mesh values",
                         {"double", "float"}),

@@ -121,9 +121,9 @@ Kernel launches() {
                      "time of the chain if the second kernel is launched after the first has "
                      "finished",
                      "s"}};
-  kernel.point_results = {{"chain_s", Result::Type::real,
-                           "time from the first launch to the end of the last kernel, median",
-                           "s"}};
+  kernel.point_results = {
+      {"chain_s", Result::Type::real,
+       "time from the first launch to the end of the last kernel, median over repetitions", "s"}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

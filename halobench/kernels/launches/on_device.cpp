@@ -56,7 +56,7 @@ class ChainOfKernels : public Chain {
   void run(bool waits_first, Seen* seen);
   void launch(std::int64_t number);
   void wait();
-  void show(std::int64_t place, bool wanted);
+  void show(std::int64_t place, bool copied);
   std::int64_t all_values() const { return setting_.first * setting_.values; }
 
   Device& device_;
@@ -130,8 +130,8 @@ void ChainOfKernels::wait() {
 }
 
 /// One of the two places; of what the stream was given until now.
-void ChainOfKernels::show(std::int64_t place, bool wanted) {
-  if (wanted) device_.copy_out(stream_, array_.data(), shown_.data() + place * item, item);
+void ChainOfKernels::show(std::int64_t place, bool copied) {
+  if (copied) device_.copy_out(stream_, array_.data(), shown_.data() + place * item, item);
 }
 
 void ChainOfKernels::launch(std::int64_t number) {

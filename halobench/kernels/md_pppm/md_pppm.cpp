@@ -16,7 +16,17 @@ namespace md {
 namespace {
 
 constexpr std::int64_t benchmark_steps = 100;
-constexpr std::array sending{"comm", "movers", "borders", "shake", "grid", "remap"};  ///< phases
+struct SendingPhase {
+  const char* name;
+  const char* purpose;  ///< of its messages
+};
+constexpr std::array<SendingPhase, 6> sending{
+    {{"comm", "to update ghost atoms (positions out, forces back)"},
+     {"movers", "for atoms that move to another rank"},
+     {"borders", "to set up new ghost atoms"},
+     {"shake", "to keep bonds at a fixed length (SHAKE)"},
+     {"grid", "for PPPM grid points around each rank's part of the grid"},
+     {"remap", "to redistribute the PPPM grid for Fourier transforms"}}};
 
 /// The parameters of a case on a given number of ranks.
 struct Settings {
@@ -70,7 +80,8 @@ class MdPppm : public Instance {
         .set("pencils", std::to_string(over_y) + "x" + std::to_string(over_z))
         .set("ghosts", verlet_.atoms().ghosts())
         .set("computation", simulated() ? "charged" : "absent");
-    for (const std::string phase : sending) {
+    for (const auto& one : sending) {
+      const std::string phase = one.name;
       const auto sent = verlet_.ledger().total(phase);
       found.set(phase + "_messages", comm_.sum(sent.messages) / steps())
           .set(phase + "_bytes", comm_.sum(sent.bytes) / steps());
@@ -114,9 +125,9 @@ std::vector<Parameter> parameters() {
        "number of copies of the benchmark's box of 32,000 atoms along x, y, and z, such as 2x2x2; "
        "ranks: one copy per rank (weak scaling)"},
       {"rebuild", integer, "9",
-       "number of steps from one build of the neighbour lists to the next, starting with the first "
-       "step. The original benchmark builds them 11 times in 100 steps. Simulations time this "
-       "number of steps together",
+       "number of steps between two builds of the neighbour lists. The first step builds them. The "
+       "original benchmark builds them 11 times in 100 steps. Simulations time this number of "
+       "steps together",
        "", 1, 1e6},
       Parameter::one_of(
           "alike", "each",
@@ -139,10 +150,10 @@ std::vector<Result> results() {
        "how the computation of LAMMPS is represented. charged: takes the time predicted by the "
        "node model (in simulations); absent: takes no time (in real runs)"},
   };
-  const std::string sent = " sent by all ranks per step in the ";
-  for (const std::string phase : sending) {
-    all.push_back({phase + "_messages", real, "messages" + sent + phase + " phase"});
-    all.push_back({phase + "_bytes", real, "bytes" + sent + phase + " phase", "B"});
+  for (const auto& [name, purpose] : sending) {
+    const auto what = std::string(" that all ranks send per step ") + purpose;
+    all.push_back({std::string(name) + "_messages", real, "number of messages" + what});
+    all.push_back({std::string(name) + "_bytes", real, "number of bytes" + what, "B"});
   }
   return all;
 }

@@ -84,10 +84,10 @@ Extents pppm_grid(const Extents& copies) {
   const double cells = number(copies[0]) * number(copies[1]) * number(copies[2]);
   const double atoms = number(System::copy_atoms) * cells;
   const double charges = coulomb * charges_squared * cells;
-  const double wanted = accuracy * coulomb;
+  const double tolerance = accuracy * coulomb;
   const double volume = box[0] * box[1] * box[2];
   const double split =
-      std::sqrt(-std::log(wanted * std::sqrt(atoms * System::cutoff * volume) / (2 * charges))) /
+      std::sqrt(-std::log(tolerance * std::sqrt(atoms * System::cutoff * volume) / (2 * charges))) /
       System::cutoff;
   Extents grid;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -104,7 +104,7 @@ Extents pppm_grid(const Extents& copies) {
     along = static_cast<std::int64_t>(box[axis] * split) + 1;
     double spacing = 1 / split;
     // As LAMMPS has it: the error of the last spacing ends the search after one point more.
-    for (double found = error(spacing); found > wanted; spacing = box[axis] / number(++along)) {
+    for (double found = error(spacing); found > tolerance; spacing = box[axis] / number(++along)) {
       found = error(spacing);
     }
     while (!factorable(along)) ++along;

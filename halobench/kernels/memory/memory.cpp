@@ -24,8 +24,8 @@ std::vector<std::string> ordering_names(bool always_ready) {
 
 constexpr const char* devices =
     "device: GPU memory (--device cuda or hip). A simulated cluster uses the GPUs described in its "
-    "cluster file. Otherwise, the device is emulated (guarded host memory, one thread per stream), "
-    "and times are not representative of a GPU";
+    "cluster file. Without --device, the device is emulated on the host, and times are not "
+    "representative of a GPU";
 
 /// Parameters of a device other than its work.
 std::vector<Parameter> of_any_device() {
@@ -89,9 +89,8 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
                   "messages and after unpacking; default_stream: only the stream of the exchange, "
                   "before messages") +
           (always_ready ? "; stream_aware: none, because MPI is assumed to wait for the stream "
-                          "(otherwise, values may be incomplete); typed: as stream_aware, without "
-                          "querying the "
-                          "memory type of addresses"
+                          "(otherwise, values may be incomplete); typed: as stream_aware, but "
+                          "without asking for the memory type of addresses"
                         : ""),
       ordering_names(always_ready)));
   return all;

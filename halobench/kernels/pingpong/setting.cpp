@@ -61,8 +61,8 @@ std::vector<Parameter> pingpong_parameters() {
   std::vector<Parameter> all = {
       Parameter::one_of(
           "mode", "imb",
-          "what to time. imb: half a round trip, as in IMB-MPI1 PingPong (1000 round trips, or "
-          "fewer if the messages exceed 40 MiB in total); osu: half a round trip, as in "
+          "type of transfer to time. imb: half a round trip, as in IMB-MPI1 PingPong (1000 round "
+          "trips, or fewer if the messages exceed 40 MiB in total); osu: half a round trip, as in "
           "osu_latency (10000 round trips for messages up to 8 KiB, otherwise 1000); stream: "
           "one-way bandwidth, with a window of messages in flight; bistream: bandwidth in both "
           "directions at once",
@@ -75,7 +75,7 @@ std::vector<Parameter> pingpong_parameters() {
        "summed over pairs"},
       Parameter::one_of(
           "cache", "warm",
-          "whether messages are sent from cache. warm: reuse the same buffer (data in cache); off: "
+          "whether messages are in cache when they are sent. warm: reuse the same buffer; off: "
           "rotate through buffers that total twice the size of the last-level cache (data not in "
           "cache)",
           {"warm", "off"}),

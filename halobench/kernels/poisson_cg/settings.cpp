@@ -135,11 +135,11 @@ std::vector<Parameter> parameters() {
           "right-hand side. paper: as in the papers; random: random numbers; point: 1 at one "
           "point, 0 elsewhere",
           {"paper", "random", "point"}),
-      {"s", integer, "2", "iterations per sweep with variant=sstep; must be even", "", 2, 6},
+      {"s", integer, "2",
+       "with variant=sstep, number of iterations per pass over memory; must be even", "", 2, 6},
       {"reorthogonalise", integer, "0",
-       "number of sweeps between reorthogonalisations with variant=sstep; 0 selects 16 with s=2, 4 "
-       "with "
-       "s=4, 1 with s=6",
+       "with variant=sstep, number of passes over memory from one reorthogonalisation to the next; "
+       "0: 16 with s=2, 4 with s=4, and 1 with s=6",
        "", 0, 16},
       {"iterations", integer, "0",
        "fixed number of iterations; 0: iterate until the tolerance is reached", "", 0, 1e9},

@@ -320,13 +320,14 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = "sf_grid";
   kernel.summary =
-      "Star forest: fill the halos of a periodic grid, then add the halo values to the points that "
-      "own them";
+      "Star forest (as in PetscSF): fill the halos of a periodic grid, then add the halo values to "
+      "the "
+      "points that they are copies of";
   kernel.paper = "anl-petsc-summit-part2, section 5.3";
   kernel.parameters = {
       {"n", Parameter::Type::sizes, "4:1K",
-       "points per rank along each axis; the published report uses 4 to 4K (in two dimensions, 4K "
-       "requires 1 GiB per rank during set-up)",
+       "number of points per rank along each axis. The published report uses 4 to 4K. In two "
+       "dimensions, 4K requires 1 GiB per rank during set-up",
        "", 1, 65536},
       {"topology", Parameter::Type::text, "2d",
        "grid of ranks, such as 3x3 or 2x2x1; 2d or 3d: the most even grid of that dimension"},

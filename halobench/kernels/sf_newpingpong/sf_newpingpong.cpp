@@ -5,11 +5,11 @@
 namespace halobench {
 
 Kernel sf_newpingpong() {
-  return pair_kernel(
-      {.name = "sf_newpingpong",
-       .summary =
-           "Star forest: send values from rank 0 to rank 1 and back, with one buffer per rank",
-       .section = "5.2"});
+  return pair_kernel({.name = "sf_newpingpong",
+                      .summary = "Star forest (as in PetscSF): send values from rank 0 to rank 1 "
+                                 "and back, with one buffer "
+                                 "per rank",
+                      .section = "5.2"});
 }
 
 }  // namespace halobench

@@ -6,12 +6,12 @@
 namespace halobench {
 
 Kernel sf_pingpong() {
-  return pair_kernel(
-      {.name = "sf_pingpong",
-       .summary =
-           "Star forest: send values from rank 0 to rank 1 and back, with one buffer per direction",
-       .section = "5.1",
-       .two_buffers = true});
+  return pair_kernel({.name = "sf_pingpong",
+                      .summary = "Star forest (as in PetscSF): send values from rank 0 to rank 1 "
+                                 "and back, with one buffer "
+                                 "per direction",
+                      .section = "5.1",
+                      .two_buffers = true});
 }
 
 }  // namespace halobench

@@ -6,7 +6,9 @@ namespace halobench {
 
 Kernel sf_scatter() {
   return pair_kernel({.name = "sf_scatter",
-                      .summary = "Star forest: as sf_unpack, with additional leaves on rank 0",
+                      .summary =
+                          "Star forest (as in PetscSF): add values between ranks 0 and 1, and "
+                          "within rank 0",
                       .section = "5.2",
                       .adds = true,
                       .local = true});

@@ -7,7 +7,8 @@ namespace halobench {
 Kernel sf_unpack() {
   return pair_kernel(
       {.name = "sf_unpack",
-       .summary = "Star forest: add values on rank 0 to those on rank 1, and vice versa",
+       .summary =
+           "Star forest (as in PetscSF): add values on rank 0 to those on rank 1, and vice versa",
        .section = "5.2",
        .adds = true});
 }

@@ -87,9 +87,9 @@ void MatrixFile::read_header() {
   begins_ = header_numbers + (parts > 0 ? parts + 1 : 0);
   columns_ = begins_ + rows_ + 1;
   values_ = columns_ + nonzeros_;
-  const auto wanted = (values_ + nonzeros_) * bytes_of_a_number;
-  if (status.st_size != wanted) {
-    refuse("has " + text(status.st_size) + " bytes, not the " + text(wanted) +
+  const auto expected = (values_ + nonzeros_) * bytes_of_a_number;
+  if (status.st_size != expected) {
+    refuse("has " + text(status.st_size) + " bytes, not the " + text(expected) +
            " of its header: truncated or damaged");
   }
   checksum_ = bits(header[checksum_place]);

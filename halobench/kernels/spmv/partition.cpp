@@ -25,9 +25,9 @@ Begins cut_by_nonzeros(const Communicator& comm, const SparseRows& source, std::
   Begins begins(as_size(workers) + 1, 0);
   begins.back() = source.rows();
   for (std::int64_t worker = 1; worker < workers; ++worker) {
-    const auto wanted = share({0, all}, workers, worker).begin - before;
-    if (wanted <= 0 || wanted > here) continue;  // some other rank has this row
-    const auto found = std::ranges::lower_bound(counted, wanted);
+    const auto nonzero = share({0, all}, workers, worker).begin - before;  // the first of its share
+    if (nonzero <= 0 || nonzero > here) continue;  // some other rank has this row
+    const auto found = std::ranges::lower_bound(counted, nonzero);
     begins[as_size(worker)] = own.begin + (found - counted.begin());
   }
   check(MPI_Allreduce(MPI_IN_PLACE, begins.data(), static_cast<int>(begins.size()), MPI_INT64_T,

@@ -44,19 +44,20 @@ std::vector<Parameter> spmv_parameters() {
        "connections between ranks"},
       Parameter::one_of(
           "overlap", "split",
-          "how messages overlap with the product. none: messages, then product; split: product "
-          "with local columns while messages are in flight, then product with remote columns; "
-          "split_temporary: as split, but the remote product is computed in a separate vector that "
-          "is added at the end; with several threads, one thread waits for the messages and "
-          "computes it (not in simulations). On a device, early_launch starts the messages after "
-          "launching the local product and is otherwise as split; split_temporary does the same "
-          "with one stream per product. In figure 12 of the report, scheme a is split, b is "
-          "early_launch, and c is split_temporary",
+          "how messages overlap with the product. none: the product starts after all messages; "
+          "split: the product with local columns is computed while messages are in flight, and the "
+          "product with remote columns afterwards; split_temporary: as split, but the remote "
+          "product is computed in a separate vector, which is added at the end (with several "
+          "threads, except in simulations, by the thread that waits for the messages); "
+          "early_launch (on a device only): as split, but the messages start after the local "
+          "product is launched. On a device, split_temporary also starts the messages then, and "
+          "uses one stream per product. In figure 12 of the published report, scheme a is split, b "
+          "is early_launch, and c is split_temporary",
           {"none", "split", "split_temporary", "early_launch"}),
       Parameter::one_of("columns", "stored",
-                        "storage of column indices. stored: 4 bytes per nonzero; shared: rows "
-                        "whose local columns have the same offsets, such as rows of a stencil, "
-                        "share one list (index compression); not with memory=device",
+                        "storage of column indices. stored: 4 bytes per nonzero; shared (not with "
+                        "memory=device): rows whose local columns have the same offsets, such as "
+                        "rows of a stencil, share one list of offsets",
                         {"stored", "shared"}),
   };
   for (auto& one : memory_parameters(false)) all.push_back(std::move(one));

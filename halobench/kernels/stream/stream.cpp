@@ -128,9 +128,9 @@ struct Settings {
 
 Settings parse_settings(const Params& params) {
   Settings settings{params.sizes("sizes"), params.choice("stores") == "streaming", {}};
-  const auto& wanted = params.choice("operation");
+  const auto& chosen = params.choice("operation");
   for (int i = 0; i < std::ssize(operations); ++i) {
-    if (wanted == "all" || wanted == operations[as_size(i)].name) settings.chosen.push_back(i);
+    if (chosen == "all" || chosen == operations[as_size(i)].name) settings.chosen.push_back(i);
   }
   return settings;
 }
@@ -299,8 +299,8 @@ Kernel stream() {
   kernel.paper = "McCalpin, STREAM, 1995";
   kernel.parameters = {
       {"sizes", sizes, "16K:256M",
-       "working set per rank (total of the three arrays); the largest should be at least four "
-       "times the rank's share of the last-level cache",
+       "working set per rank, which is the total size of the three arrays. The largest should be "
+       "at least four times the rank's share of the last-level cache",
        "B", smallest_size, 1e15},
       Parameter::one_of(
           "operation", "all",
@@ -309,20 +309,24 @@ Kernel stream() {
           {"all", "copy", "scale", "add", "triad", "dot"}),
       Parameter::one_of(
           "stores", "plain",
-          "type of store instruction. plain: with write-allocate; streaming: non-temporal, up to "
-          "1.5x faster for data in memory, but slower for data in cache",
+          "type of store instruction. plain: ordinary stores, which read a cache line before they "
+          "write it; streaming: non-temporal stores, which are up to 1.5x faster for data in "
+          "memory, but slower for data in cache",
           {"plain", "streaming"}),
   };
   for (const auto& one : operations) {
     kernel.results.push_back({std::string(one.name) + "_bytes_per_s", Result::Type::real,
-                              "bandwidth at the largest size, with bytes counted as in STREAM",
+                              std::string("bandwidth of ") + one.name +
+                                  " at the largest working set, with bytes counted as in STREAM",
                               "B/s", "absent unless requested"});
   }
   kernel.point_results = {{"bytes_per_s", Result::Type::real,
                            "bandwidth from the median time, with bytes counted as in STREAM", "B/s",
                            "null if simulated loops take no time"},
                           {"traffic_bytes", Result::Type::real,
-                           "memory traffic per step, including write-allocate", "B"}};
+                           "memory traffic per step, including reads of cache lines that are "
+                           "overwritten",
+                           "B"}};
   kernel.repetitions = "10";
   kernel.sweeps = true;
   kernel.batched = true;

@@ -226,8 +226,8 @@ std::vector<Parameter> parameters() {
       Parameter::one_of(
           "distribution", "balanced",
           "elements sent to each rank. balanced: an equal number of contiguous elements (a = 0 in "
-          "the report); topology: as many contiguous elements as are in the rank's block (a = 1); "
-          "subblock: the block itself, sent with derived datatypes",
+          "the published report); topology: as many contiguous elements as are in the rank's block "
+          "(a = 1 in the report); subblock: the block itself, sent with derived datatypes",
           {"balanced", "topology", "subblock"}),
   };
 }
@@ -238,7 +238,8 @@ Kernel sum3d() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "sum3d";
-  kernel.summary = "Sum of two 3-D arrays on rank 0: scatter, add, gather";
+  kernel.summary =
+      "Sum of two 3-D arrays: rank 0 scatters them, all ranks add, and rank 0 gathers the sum";
   kernel.paper = "orfeo-mpi-report, section 1.B";
   kernel.parameters = parameters();
   kernel.results = {

@@ -231,12 +231,12 @@ inline double __shfl_down_sync(unsigned, double value, unsigned distance, int wi
 }
 
 inline unsigned long long atomicCAS(unsigned long long* place, unsigned long long expected,
-                                    unsigned long long wanted) {
-  __atomic_compare_exchange_n(place, &expected, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+                                    unsigned long long desired) {
+  __atomic_compare_exchange_n(place, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return expected;
 }
-inline unsigned atomicCAS(unsigned* place, unsigned expected, unsigned wanted) {
-  __atomic_compare_exchange_n(place, &expected, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+inline unsigned atomicCAS(unsigned* place, unsigned expected, unsigned desired) {
+  __atomic_compare_exchange_n(place, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return expected;
 }
 

@@ -107,7 +107,7 @@ class Sstep : public Solver {
       if (!(scalars.find(moments) && sane) && context_.meter.executes()) {
         return fall_back(all ? moments : measure(), progress);
       }
-      const auto count = wanted(scalars, progress);
+      const auto count = accepted(scalars, progress);
       if (count == 0) return;
       sweep(scalars, count, (step + 1) % setting_.every != 0);
       scalars.done(as_size(count));
@@ -118,8 +118,8 @@ class Sstep : public Solver {
 
   std::int64_t width() const { return 6 * setting_.s; }
 
-  /// How many of the iterations that were found are wanted.
-  std::int64_t wanted(const SstepScalars& scalars, Progress& progress) const {
+  /// How many of the computed iterations are done, until convergence or the limit of iterations.
+  std::int64_t accepted(const SstepScalars& scalars, Progress& progress) const {
     std::int64_t count = 0;
     while (count < setting_.s && progress.wants_more(scalars.residual(as_size(count)))) {
       ++count;
