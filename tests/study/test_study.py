@@ -336,4 +336,4 @@ def test_a_folder_is_refused_as_a_study(inside: str | None, remedy: str, tmp_pat
 @pytest.mark.parametrize(("key", "table"), [("n = 64", "params"), ("ppn = 2", "layout")])
 def test_a_key_outside_its_table_has_a_hint(study_file: Write, key: str, table: str) -> None:
     found = the_problem(study_file(f'title = "ours"\n[[runs]]\nkernel = "fake"\n{key}\n'))
-    assert found.remedy.startswith(f"move it into {table},")
+    assert f" {table} = " in found.remedy

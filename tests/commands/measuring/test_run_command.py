@@ -374,7 +374,7 @@ def test_of_two_concurrent_runs_into_one_folder_the_second_is_refused(
 
 def test_an_unwritable_folder_is_refused(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=f"--out .* {tmp_path}/file"):
+    with pytest.raises(UserError, match=f"--out .* '{tmp_path}/file'"):
         haloscope("run", study_file(STUDY), "--out", tmp_path / "file" / "out")
 
 

@@ -113,7 +113,7 @@ def test_out_of_range_job_options_are_refused(tmp_path: Path, option: str, numbe
         ["drive", str(tmp_path), *(f"--{name}={value}" for name, value in given.items())]
     )
 
-    with pytest.raises(UserError, match=rf"--{option} {number}: too"):
+    with pytest.raises(UserError, match=rf"--{option} {number}: out of range"):
         arguments.execute(arguments)
 
 

@@ -70,7 +70,7 @@ class Job:
         problems: list[Problem] = []
         for key in ("ranks", "threads"):
             if (number := getattr(self.layout, key)) < 1:
-                problems.append(Problem(f"{key} {number}", "out of range", "give at least 1"))
+                problems.append(Problem(key, f"{number} is out of range", "give at least 1"))
         for key, known in (("places", PLACES), ("bind", BINDS), ("thread_bind", THREAD_BINDS)):
             if (word := getattr(self.layout, key)) not in known:
                 problems.append(Problem(key, f"unknown value '{word}'", nearest(word, known)))
