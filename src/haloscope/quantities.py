@@ -167,6 +167,17 @@ def probability(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def capitalised(sentence: str, values: Sequence[str] = ()) -> str:
+    """Capitalise the first word, unless it is a name, such as poisson_cg, a symbol: "n = 8", or one
+    of these values.
+    """
+    first, _, rest = sentence.partition(" ")
+    if first.rstrip(",:") in values:
+        return sentence
+    named = not first.isalpha() or rest.startswith("=") or (len(first) == 1 and first != "a")
+    return sentence if named else sentence[:1].upper() + sentence[1:]
+
+
 def listed(items: Sequence[str]) -> str:
     """Join items: "a", "a and b", "a, b, and c"."""
     return _series(items, "and")

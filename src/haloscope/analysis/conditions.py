@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.remembering import remembered
 from haloscope.grouped import grouped
-from haloscope.quantities import count, listed
+from haloscope.quantities import capitalised, count, listed
 from haloscope.stats import Rule
 from haloscope.stats.allocations import components, level_to_repeat
 from haloscope.toolchains.launching.tuning import in_words
@@ -128,4 +128,4 @@ def scatter(cases: tuple[MeasuredCase, ...]) -> str | None:
     more = "; to narrow these intervals, add "
     level = next((one for one in ("allocation", "launch") if one in asked), "")
     add = {"allocation": f"{more}allocations rather than launches", "launch": f"{more}launches"}
-    return f"{text[:1].upper()}{text[1:]} (medians over all cases){add.get(level, '')}."
+    return f"{capitalised(text)} (medians over all cases){add.get(level, '')}."

@@ -12,7 +12,6 @@ from haloscope.findings.words import (
     COUNTED,
     MANY,
     bracketed,
-    capitalised,
     error_of,
     factor,
     how_sure,
@@ -26,7 +25,7 @@ from haloscope.findings.words import (
     values_of,
     words,
 )
-from haloscope.quantities import listed, within
+from haloscope.quantities import capitalised, listed, within
 from haloscope.study.settings import Settings
 
 

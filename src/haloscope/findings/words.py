@@ -13,6 +13,7 @@ from haloscope.quantities import (
     PLAIN,
     SCALES,
     Scale,
+    capitalised,
     count,
     ends,
     listed,
@@ -255,17 +256,6 @@ def joined(clauses: Sequence[str], values: Sequence[str] = ()) -> str:
     """
     pairs = ["; ".join(clauses[k : k + 2]) for k in range(0, len(clauses), 2)]
     return ". ".join(capitalised(one, values) if k else one for k, one in enumerate(pairs))
-
-
-def capitalised(sentence: str, values: Sequence[str] = ()) -> str:
-    """Capitalise the first word, unless it is a name, such as poisson_cg, a symbol: "n = 8", or one
-    of these values.
-    """
-    first, _, rest = sentence.partition(" ")
-    if first.rstrip(",:") in values:
-        return sentence
-    named = not first.isalpha() or rest.startswith("=") or (len(first) == 1 and first != "a")
-    return sentence if named else sentence[:1].upper() + sentence[1:]
 
 
 def values_of(finding: Finding) -> list[str]:

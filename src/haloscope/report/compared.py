@@ -19,7 +19,7 @@ from haloscope.analysis.comparison import (
     step,
 )
 from haloscope.grouped import grouped
-from haloscope.quantities import count, listed, percent
+from haloscope.quantities import capitalised, count, listed, percent
 from haloscope.report.compared_tables import (
     NAMES,
     RESULTS,
@@ -167,7 +167,7 @@ def _tables(
         yield sweeps_table(sweeps, among, names)
     if alone:
         both = " and ".join(names)
-        title = f"{both.capitalize() if names == NAMES else both} compared"
+        title = f"{capitalised(both) if names == NAMES else both} compared"
         yield details_table("compare", title, alone, among, names)
     if printed:
         yield results_tables(printed, among, names)

@@ -18,7 +18,7 @@ from haloscope.analysis.validation.trust import Trust, trust
 from haloscope.errors import closest
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding
-from haloscope.quantities import count, listed
+from haloscope.quantities import capitalised, count, listed
 from haloscope.report.document import Document
 from haloscope.report.method import machine_facts, method, provenance, toolchain_facts
 from haloscope.report.predictions.predicted_times import digest, kept_predictions
@@ -73,7 +73,7 @@ def compose(directory: Path) -> Document:
         sections=_sections(made, drawn),
         left_out=(
             *left_out(dossier.cases, dossier.cases),
-            *(f"{note[:1].upper()}{note[1:]}." for note in dossier.left_out),
+            *(f"{capitalised(note)}." for note in dossier.left_out),
             *(
                 f"No {what} '{wish.kind}': {_why_none(what, wish, dossier.cases, context)}."
                 for what, wish, is_there in asked
@@ -202,7 +202,7 @@ def _titled(title: str, where: str) -> str:
     if not where:
         return title
     question = title.endswith("?")
-    return f"{title} {where[0].upper()}{where[1:]}" if question else f"{title}, {where}"
+    return f"{title} {capitalised(where)}" if question else f"{title}, {where}"
 
 
 def _summary(dossier: Dossier) -> str:

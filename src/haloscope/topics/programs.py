@@ -21,7 +21,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets_of_kernels, labelled
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.grouped import grouped
-from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, seconds
+from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, capitalised, seconds
 from haloscope.records.points import size_in
 from haloscope.stats.estimates import Estimate
 from haloscope.study.kinds import without_kind
@@ -318,7 +318,7 @@ def _panel(
     cases = [*names]
     return Lines(
         f"{what}-{operation}" if operation else what,
-        operation or what.capitalize(),
+        operation or capitalised(what),
         _sizes(sizes, cases[0].size_unit),
         y,
         tuple(

@@ -15,13 +15,13 @@ from typing import Any
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed, scatter
 from haloscope.analysis.validation.published import Reference, by_place
-from haloscope.findings.words import capitalised
 from haloscope.grouped import grouped
 from haloscope.quantities import (
     NODE_SECONDS,
     PLAIN,
     SECONDS,
     Scale,
+    capitalised,
     count,
     ends,
     listed,

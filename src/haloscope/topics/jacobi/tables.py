@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.models.jacobi import exchanged
-from haloscope.quantities import error, number, percent
+from haloscope.quantities import capitalised, error, number, percent
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown
 from haloscope.topics.common.words import clock
@@ -76,7 +76,7 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
     if scaling.models:
         notebook.note(_SHARED if clock(own) == "simulated" else _MEASURED)
     for why in scaling.lacking:
-        notebook.note(f"{why[:1].upper()}{why[1:]}.")
+        notebook.note(f"{capitalised(why)}.")
     if any(row[-2].value is not None for row in rows):
         notebook.note(
             "Published values: the report's own, different program on its own cluster, with 1200³ "

@@ -18,7 +18,7 @@ from haloscope.layout import PROCESSES
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
 from haloscope.models.piecewise_hockney import PiecewiseHockney
-from haloscope.quantities import percent, rate, seconds, size
+from haloscope.quantities import capitalised, percent, rate, seconds, size
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, bars, mark, size_ticks
 from haloscope.topics.common.words import clock
@@ -116,7 +116,7 @@ def _fit_figure(part: Facet, context: Context) -> Figure:
     panels = (
         Lines(
             "time",
-            f"{what.capitalize()} and models",
+            f"{capitalised(what)} and models",
             x,
             Axis(f"{what} (µs)", "log"),
             (
@@ -150,7 +150,7 @@ def _in_words(case: MeasuredCase, models: Sequence[tuple[str, Model]]) -> str:
     nearest = min(off, key=lambda name: off[name])
     what = "half round trips" if exchanges(case) else "times"
     return (
-        f"{clock([case]).capitalize()} {what}, {len(models)} models, and their residuals. "
+        f"{capitalised(clock([case]))} {what}, {len(models)} models, and their residuals. "
         f"Best fit: {nearest}, error {percent(off[nearest])} (root mean square)."
     )
 

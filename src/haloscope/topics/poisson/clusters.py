@@ -17,7 +17,7 @@ from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.validation.published import Reference, comparable, other_variant, source
 from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
-from haloscope.quantities import listed, number, printed_seconds
+from haloscope.quantities import capitalised, listed, number, printed_seconds
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import ratio_between
@@ -107,8 +107,7 @@ def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
         "cluster. a–b is the range implied by the rounding of the published time."
     )
     if context.machine and context.machine.get("cpu"):
-        name = _machine(ours)
-        notebook.note(f"{name[0].upper()}{name[1:]}: {context.machine['cpu']}.")
+        notebook.note(f"{capitalised(_machine(ours))}: {context.machine['cpu']}.")
     _note_published(published[n], ours, notebook)
     title = "Clusters through the years" if n == form.n else "Clusters compared"
     return [notebook.table("clusters", context.title(title, f"n = {n}"), form.columns(n), rows)]
