@@ -83,7 +83,10 @@ def _one_comparison(finding: Finding, part: Claim, subject: str, reference: str)
         times = factor(ratio, inverse=True)
         return f"{subject} takes {times} as long as {reference}{where}{detail}"
     if part.verdict is Verdict.EQUAL:
-        return f"{subject} and {reference} take the same time{where}"
+        smallest = words({finding.axis: part.at[0]}) if finding.axis and part.at else ""
+        time = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
+        own = bracketed(f"{smallest and f'{smallest}: '}{time}" if time else "")
+        return f"{subject} and {reference} take the same time{where}{own}"
     known = sure = ""
     if ratio:
         known = pace(ratio.least, ratio.most)
@@ -193,7 +196,7 @@ def _together(several: Sequence[Settings]) -> str:
 def _winner(finding: Finding, part: Claim) -> Iterator[str]:
     at = place_of(finding, part)
     where = f"{at}, " if at else ""
-    time = value_of(part, finding.metric) if part.estimate else ""
+    time = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
     spread = spread_of(part, finding.metric)
     several = _apart(finding, part)
     names, every = [*map(words, several)], _together(several)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
@@ -72,13 +73,12 @@ _MORE = {
 def messages(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Yield sf_pingpong against pingpong for two ranks in each placement, by size."""
     for case, by_size in beside_messages(cases, context.seed):
-        yield _by_size(
-            "Star forest or plain messages",
-            [case],
-            by_points(by_size, {"kernel": "sf_pingpong"}, {"kernel": "pingpong"}),
-            by_size,
-            context,
-        )
+        latencies = {at: contrast.second.time for at, contrast in by_size.items()}
+        parts = [
+            replace(part, estimate=next(latencies[at] for at in latencies if at in part.at))
+            for part in by_points(by_size, {"kernel": "sf_pingpong"}, {"kernel": "pingpong"})
+        ]
+        yield _by_size("Star forest or plain messages", [case], parts, by_size, context)
 
 
 def _by_size(
