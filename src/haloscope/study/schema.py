@@ -114,8 +114,8 @@ class LayoutAxes(_Model):
     )
     allocation: Allocations = _axis(
         "allocation",
-        "'best_fit' (nodes that a scheduler would choose among other jobs; the first nodes of an "
-        "empty cluster), 'contiguous' (the first nodes), 'by_switch' "
+        "'best_fit' (nodes that a scheduler would choose among other jobs, or the first nodes of "
+        "an empty cluster), 'contiguous' (the first nodes), 'by_switch' "
         "(nodes of each first-level switch in turn), 'by_pod' (nodes of each part "
         "below the top level in turn), or 'random' (see allocation_seed)",
     )
@@ -157,7 +157,7 @@ class Run(_Model):
         None,
         description="true to skip cases that are too large or whose layout the kernel does not "
         "support, or false to refuse them. If omitted, such cases are skipped on "
-        "simulated clusters; on this machine, they are skipped if they need "
+        "simulated clusters. On this machine, they are skipped if they need "
         "several nodes, and refused otherwise",
     )
     execute: bool = Field(
@@ -173,8 +173,8 @@ class Run(_Model):
     beyond_memory: bool = Field(
         False,
         description="true to ignore the memory limit of simulated nodes, for published runs "
-        "that exceed it; the plan lists these runs. The simulation must still fit "
-        "in the memory of this machine",
+        "that exceed it. The plan lists these runs, and their simulation must fit in "
+        "the memory of this machine",
     )
     several_sockets: bool = Field(
         False,
@@ -248,9 +248,9 @@ class Study(_Model):
         None,
         gt=0,
         lt=1,
-        description="a fraction such as 0.02, to launch each case (at least 'launches' times and "
-        "at least 7 times) until the half width of the confidence interval of each "
-        "median is at most this fraction of the median",
+        description="a fraction such as 0.02: each case is launched until the confidence interval "
+        "of its median is within this fraction of the median, and at least 'launches' times "
+        "and 7 times",
     )
     most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL, le=LAUNCHES_LIMIT)] | None = Field(
         None,
