@@ -89,7 +89,7 @@ def study(folder: Path) -> list[str]:
     done = {(case.ranks, case.number("nodes")) for case in good}
     layouts = [one["layout"] for one in dossier.plan["cases"] if not one.get("absent")]
     lacking = [
-        f"{one['tasks']} on {one['nodes']}"
+        f"{one['tasks']} tasks on {one['nodes']} nodes"
         for one in layouts
         if (one["tasks"], one["nodes"]) not in done
     ]
@@ -98,8 +98,7 @@ def study(folder: Path) -> list[str]:
     lines += [f"The jobs have {listed([*map(str, tasks)])} tasks.", ""]
     if lacking:
         lines += [
-            "For lack of time, these cases (tasks on nodes) were not simulated: "
-            f"{listed(lacking)}.",
+            f"For lack of time, some cases were not simulated: {listed(lacking)}.",
             "",
         ]
     for kind in SHOWN:
