@@ -51,7 +51,7 @@ COUNTED = MappingProxyType(
 _BARE = (
     *("operation", "phase", "pattern", "program", "point", "level", "grid", "pace"),
     *("folder", "function", "wait", "part", "statistic", "quantity", "outcome", "change"),
-    *("library", "law", "choice", "setting", "line", "tool", "disturbance", "case"),
+    *("library", "law", "setting", "line", "tool", "disturbance", "case"),
 )
 """Settings of findings, not of cases, whose values need no name."""
 
@@ -80,10 +80,10 @@ _SPANS = 3
 
 
 def words(settings: Settings) -> str:
-    """Describe settings: "n = 1024, nonblocking, 2 processes"."""
+    """Describe settings: "n = 1024, nonblocking, 2 processes", "the default, 2 nodes"."""
     bare = {*COUNTED, *_FORMS, *_BARE, "size"}
     own = [name for name in settings if name in bare]
-    known = [name for name in settings if name not in (*own, "of")]
+    known = [name for name in settings if name not in (*own, "of", "choice")]
     if "nodes" in settings and "ppn" in settings:
         known.append("nodes")
         own.remove("nodes")
@@ -108,7 +108,9 @@ def words(settings: Settings) -> str:
             texts.append(size(value))
         elif value not in (None, ""):
             texts.append(str(value))
-    return ", ".join(text for text in texts if text)
+    every = ", ".join(text for text in texts if text)
+    choice = settings.get("choice")
+    return ", ".join(filter(None, (str(choice), every))) if choice else every
 
 
 def interval(estimate: Estimate, scale: Scale = PLAIN) -> str:
