@@ -281,12 +281,17 @@ def md_pppm(ranks: int, steps: int) -> Counted:
         sent = counted(ranks, [str(program), *words], Path.cwd())
         result = json.loads(Path(file.name).read_text())["result"]
     moved = Sent(round(steps * result["movers_messages"]), round(steps * result["movers_bytes"]))
-    return Counted(sent.matrix(), moved, sent.operations[SUM])
+    return Counted(sent.matrix(), moved, _reductions(sent))
 
 
 SUM = "Allreduce"
 MOVES = "::exchange"
 """What the function of LAMMPS is called that sends atoms to where they have moved."""
+
+
+def _reductions(sent: Traffic) -> Sent:
+    own = (one for (_, name), one in sent.collectives.items() if name == SUM)
+    return sum(own, start=Sent())
 
 
 def lammps(ranks: int, steps: int) -> Counted:
@@ -298,9 +303,9 @@ def lammps(ranks: int, steps: int) -> Counted:
         launch = ExternalLaunch(program, one.toolchain, case, Path(folder))
         words = launch.prepared()  # without what notes where a rank is
         sent = counted(ranks, words, launch.run, launch.variables())
-    moves = [phase for phase in sent.phases if phase.endswith(MOVES)]
-    moved = sum((sent.total(phase) for phase in moves), Sent())
-    return Counted(sent.matrix(), moved, sent.operations[SUM])
+    moves = (one for flow, one in sent.pairs.items() if flow.phase.endswith(MOVES))
+    moved = sum(moves, start=Sent())
+    return Counted(sent.matrix(), moved, _reductions(sent))
 
 
 def counted(
