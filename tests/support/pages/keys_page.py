@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -31,6 +32,10 @@ def _toml(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else f"{value:g}"
 
 
+_OMITTED = re.compile(r"(.*); (?:(.+) if omitted|if omitted, (.+)|(required for [^;]+))")
+"""_OMITTED matches a description that ends in what is true without the key."""
+
+
 def rows(
     model: type[BaseModel],
     without: Collection[str] = (),
@@ -40,8 +45,11 @@ def rows(
     for name, field in model.model_fields.items():
         if name not in without:
             description = (field.description or "").replace("|", r"\|")
+            default = default_of(field)
+            if not default and (found := _OMITTED.fullmatch(description)):
+                description, default = found[1], next(filter(None, found.groups()[1:]))
             types = [kind(field)] if kind else []
-            yield f"| {' | '.join((f'`{name}`', *types, description, default_of(field)))} |"
+            yield f"| {' | '.join((f'`{name}`', *types, description, default))} |"
 
 
 DETERMINERS = ("a", "an", "another", "each", "one", "the", "this")

@@ -105,12 +105,12 @@ core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
 
 | number | where to find it |
 |---|---|
-| `node.cores`, `sockets`, `memory_bytes`, `caches` | data sheet; `lscpu` on a node |
-| `core_flops_per_s` | `haloscope calibrate` on a node; or clock rate x operations per cycle |
+| `node.cores`, `sockets`, `memory_bytes`, `caches` | data sheet, or `lscpu` on a node |
+| `core_flops_per_s` | `haloscope calibrate` on a node, or clock rate x operations per cycle |
 | `node.memory` | `haloscope calibrate` on a node |
 | `link_bandwidth_bytes_per_s` | data sheet of the network card: bits per second / 8 - headers |
 | `link_latency_s` | MPI latency between two nodes (`pingpong`) / number of links between them |
-| `topology`, `levels` | web page of the computing centre; example: [cab](../clusters/cab.toml) |
+| `topology`, `levels` | web page of the computing centre, for example [cab](../clusters/cab.toml) |
 | `messages` | `haloscope calibrate`, or the OSU latency and bandwidth of two ranks on a node |
 
 A file written from a data sheet is not validated against a paper. Running `haloscope calibrate` on

@@ -98,7 +98,7 @@ rate_unit = "MB/s"
 
 The next two examples are for the Intel MPI Benchmarks (IMB): point-to-point operations, then
 collective operations. `operation` matches the heading above the lines. For collective operations,
-IMB prints the minimum, maximum, and mean over ranks; the maximum is the time of the slowest rank.
+IMB prints the minimum, maximum, and mean over ranks. The maximum is the time of the slowest rank.
 Run IMB on all ranks only (`-npmin {ranks}`). Otherwise, lines for fewer ranks count as repetitions.
 
 ```toml
@@ -124,7 +124,7 @@ unit = "us"
 ```
 
 Sizes are in bytes unless `size_unit` names another unit. `KiB` and similar units are converted. Any
-other word, such as `elements`, is allowed; bandwidths and message models are then omitted:
+other word, such as `elements`, is also allowed, but bandwidths and message models are then omitted:
 
 ```
 [points]
@@ -140,10 +140,10 @@ likely cause is a `[time]` pattern that matches the times of several sizes.
 - **Placement.** A short shell script records each rank's host and allowed processors before the
   program starts. Misplaced launches are excluded. The placement of threads on these processors is
   unknown, so records have no `thread_cpus`.
-- **Number of ranks.** Before the launch, the dynamic loader shows the program's MPI library; the
-  program is refused if the launcher belongs to another library. After the launch, `output.ranks` is
-  compared with the layout. Without this key, a program that ran N times on one rank each may go
-  unnoticed.
+- **MPI library.** Before the launch, the dynamic loader shows the MPI library of the program. If the
+  launcher belongs to another library, the program is not started.
+- **Number of ranks.** After the launch, `output.ranks` is compared with the layout. Without this
+  key, a program that ran N times on one rank each may go unnoticed.
 - **Output.** `output.complete` must match, and the output must contain the time and all declared
   phases and results.
 - **Answer.** `[[verify]]` checks a pattern, bounds, an expected value, or a reference output.
@@ -188,9 +188,11 @@ folder of the LAMMPS sources (`HALOSCOPE_LAMMPS_BENCH`).
 ## Keys of program.toml
 
 `python tests/support/pages/programs_page.py` generates this page from
-`src/haloscope/programs`. Patterns are Python regular expressions; ^ and $ match at
-line ends. In keys whose description says so, `{name}` is replaced by the value of that parameter,
-need, or built-in name (table below). `{{` and `}}` produce literal braces.
+`src/haloscope/programs`.
+
+Patterns are Python regular expressions, in which ^ and $ match at line ends. Some keys may contain
+`{name}`, as their descriptions state. It is replaced by the value of the parameter, need, or
+built-in name `name` (table below). `{{` and `}}` produce literal braces.
 """
 TABLES: tuple[tuple[str, type[BaseModel]], ...] = (
     ("The file", ProgramFile),
