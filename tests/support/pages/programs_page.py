@@ -140,8 +140,8 @@ likely cause is a `[time]` pattern that matches the times of several sizes.
 - **Placement.** A short shell script records each rank's host and allowed processors before the
   program starts. Misplaced launches are excluded. The placement of threads on these processors is
   unknown, so records have no `thread_cpus`.
-- **MPI library.** Before the launch, the dynamic loader shows the MPI library of the program. If the
-  launcher belongs to another library, the program is not started.
+- **MPI library.** Before the launch, the dynamic loader shows the MPI library of the program. If
+  the launcher belongs to another library, the program is not started.
 - **Number of ranks.** After the launch, `output.ranks` is compared with the layout. Without this
   key, a program that ran N times on one rank each may go unnoticed.
 - **Output.** `output.complete` must match, and the output must contain the time and all declared
