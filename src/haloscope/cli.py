@@ -181,14 +181,14 @@ def _options(command: str) -> set[str]:
 
 def _no_command(named: str, words: Sequence[str]) -> Problem:
     rest = shlex.join(words[words.index(named) :])
-    for command, folder, names in (
-        ("run", "studies", "*.toml"),
-        ("cluster show", "clusters", "*.toml"),
-        ("paper show", "papers", "*/paper.toml"),
+    for command, kind, folder, names in (
+        ("run", "study", "studies", "*.toml"),
+        ("cluster show", "cluster", "clusters", "*.toml"),
+        ("paper show", "paper", "papers", "*/paper.toml"),
     ):
         files = share(folder).glob(names)
         if named in {file.parent.name if "/" in names else file.stem for file in files}:
-            remedy = f"to use this name: haloscope {command} {rest}"
+            remedy = f"this is the name of a {kind}: haloscope {command} {rest}"
             return Problem(named, "unknown command", remedy)
     if named.endswith(".toml"):
         remedy = f"to run a study: haloscope run {rest}"

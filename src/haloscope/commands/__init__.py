@@ -10,7 +10,7 @@ from __future__ import annotations
 COMMANDS = {
     "run": "run all cases of a study and write a report",
     "once": "run one case and print its result",
-    "advise": "find the fastest layout of nodes, ranks, and threads for a kernel",
+    "advise": "find the best layout of nodes, ranks, and threads for a kernel",
     "status": "show the batch jobs of a result folder",
     "collect": "write a report on the launches that batch jobs have completed",
     "cancel": "cancel the batch jobs of a result folder",

@@ -107,7 +107,9 @@ def _links(cluster: Cluster) -> Iterator[Doubt]:
         yield Doubt("network.link_latency_s", what)
     link = network.link_bandwidth_bytes_per_s.value
     if link > LINK_BYTES_S:
-        what = f"{rate(link)} exceeds the fastest links, {rate(LINK_BYTES_S)} (bits per second?)"
+        what = (
+            f"{rate(link)} exceeds the fastest links, {rate(LINK_BYTES_S)} (is the value in bits?)"
+        )
         yield Doubt("network.link_bandwidth_bytes_per_s", what)
     if between is None:
         return

@@ -82,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _file_to_write(name: str) -> Path:
     if not re.fullmatch(r"\w[\w.-]*", name):
-        remedy = "letters, digits, dots, dashes, underscores"
+        remedy = "only letters, digits, dots, dashes, and underscores"
         raise UserError(
             Problem(f"--name {name}", "not a valid name of a cluster file", f"use {remedy}")
         )

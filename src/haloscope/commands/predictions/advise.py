@@ -116,8 +116,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--within",
         metavar="TIME",
         type=_minutes,
-        help="start no further candidate after this time, for example 90s, 10m, or 1h; on a site, "
-        "also the time limit of the job",
+        help="start no further candidate after this time, for example 90s, 10m, or 1h (default "
+        "unit: minutes); on a site, also the time limit of the job",
     )
     placeoptions.add_programs_to(parser)
     add("--out", metavar="DIR", type=Path, help="folder (default: results/advise-KERNEL-DATE-TIME)")
