@@ -23,9 +23,8 @@ from haloscope.grouped import grouped
 from haloscope.quantities import count, number, percent
 from haloscope.report.compared import Compared
 from haloscope.report.composing import trusted
-from haloscope.report.document import Document
+from haloscope.report.document import Document, Section
 from haloscope.report.method import machine_facts, toolchain_facts
-from haloscope.report.section import Section
 from haloscope.topics import arranged
 from haloscope.topics.common.figure import (
     Axis,

@@ -19,10 +19,9 @@ from haloscope.errors import closest
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding
 from haloscope.quantities import capitalised, count, listed
-from haloscope.report.document import Document
+from haloscope.report.document import Document, Section
 from haloscope.report.method import machine_facts, method, provenance, toolchain_facts
 from haloscope.report.predictions.predicted_times import digest, kept_predictions
-from haloscope.report.section import Section
 from haloscope.study import kinds
 from haloscope.study.kinds import Wish
 from haloscope.study.settings import Settings

@@ -12,11 +12,10 @@ from pathlib import Path
 import haloscope
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
-from haloscope.report.document import Document
+from haloscope.report.document import Document, Section
 from haloscope.report.draw import markdown
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.latex import LINES_A_PAGE, escape, lists, pages, tabulars, write
-from haloscope.report.section import Section
 from haloscope.topics.common.making import warning
 from haloscope.topics.common.table import Cell, Column, Table, label
 

@@ -14,9 +14,8 @@ from haloscope.history import index
 from haloscope.history.series import Measured, Series, series
 from haloscope.quantities import SECONDS, count, number, quantity, unit_of
 from haloscope.report import writing
-from haloscope.report.document import Document
+from haloscope.report.document import Document, Section
 from haloscope.report.draw import terminal
-from haloscope.report.section import Section
 from haloscope.stats.change_points import FEWEST, lacking
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged

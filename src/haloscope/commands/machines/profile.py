@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import argparse
 import csv
+import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from haloscope.commands.machines import profile_page
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.paths import write_whole
-from haloscope.profiling import counter, document, launcher, sites, traffic, usage
+from haloscope.profiling import counter, document, launcher, traffic, usage
+from haloscope.profiling.process import CallPlace
 from haloscope.profiling.traffic import World
 from haloscope.report.draw import terminal
 from haloscope.toolchains.library import Toolchain
@@ -67,7 +69,7 @@ def execute(arguments: argparse.Namespace) -> int:
         remedy = "give a command: haloscope profile -- mpirun -n 2 ./program"
         raise UserError(Problem("profile", "no command to run", remedy))
     if arguments.sites:
-        sites.tool()
+        _addr2line_path()
     toolchain = launcher.toolchain_of(words, arguments.toolchain)
     out = arguments.out or Path(f"profile-{datetime.now():%Y%m%d-%H%M%S}")
     if out.exists() and any(out.iterdir()):
@@ -88,7 +90,7 @@ def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path, with_sites:
     worlds = traffic.put_together(found)
     used = [usage.of_world(world) for world in found]
     places = {function.place for one in used for function in one.functions}
-    named = sites.resolved(places) if with_sites else None
+    named = _source_lines(places) if with_sites else None
     data = [document.of_world(one, its, named) for one, its in zip(worlds, used, strict=True)]
     profile = document.ProfileJson(command=tuple(words), exit_code=code, worlds=tuple(data))
     write_whole(out / "profile.json", profile.model_dump_json(indent=1) + "\n")
@@ -149,3 +151,59 @@ def _ended(command: Sequence[str], variables: Mapping[str, str]) -> int:
                 program.kill()
             return 130
     return code if code >= 0 else 128 - code
+
+
+_TOOLS = ("addr2line", "llvm-addr2line")
+
+
+def _addr2line_path() -> str:
+    """Return the path of addr2line. Raise UserError if it is not installed."""
+    if found := next((path for name in _TOOLS if (path := shutil.which(name))), None):
+        return found
+    raise UserError(
+        Problem("--sites", "addr2line not found", "install binutils (apt install binutils)")
+    )
+
+
+def _source_lines(places: Iterable[CallPlace]) -> dict[CallPlace, str]:
+    """Return places as "function (file:line)", with inlined calls.
+
+    Without debug information, only the function.
+    """
+    by_file: dict[str, list[CallPlace]] = {}
+    for place in dict.fromkeys(places):
+        by_file.setdefault(place.file, []).append(place)
+    found = {}
+    for file, own in by_file.items():
+        printed = _addr2line(file, own) if file else []
+        for place, lines in zip(own, printed or [[]] * len(own), strict=True):
+            found[place] = " < ".join(lines) or place.function
+    return found
+
+
+def _addr2line(file: str, places: list[CallPlace]) -> list[list[str]]:
+    """Return the output of addr2line for each place: pairs of lines after its address."""
+    command = [
+        _addr2line_path(),
+        "-a",
+        "-C",
+        "-f",
+        "-i",
+        "-e",
+        file,
+        *(hex(one.offset) for one in places),
+    ]
+    ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    every: list[list[str]] = []
+    for line in ended.stdout.splitlines():
+        every.append([]) if line.startswith("0x") else every[-1].append(line)
+    if ended.returncode != 0 or len(every) != len(places):
+        return []
+    return [
+        [
+            f"{function.partition('(')[0]} ({where.rpartition('/')[2].partition(' ')[0]})"
+            for function, where in zip(one[::2], one[1::2], strict=False)
+            if not where.startswith("?")
+        ]
+        for one in every
+    ]

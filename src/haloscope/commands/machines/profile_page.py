@@ -15,10 +15,9 @@ from haloscope.profiling.document import ProfileJson, WorldJson
 from haloscope.profiling.waits import AT_COLLECTIVE, KINDS
 from haloscope.quantities import count, listed, percent, seconds, size
 from haloscope.records.folder import require_enclosed
-from haloscope.report.document import Document
+from haloscope.report.document import Document, Section
 from haloscope.report.draw import html
 from haloscope.report.draw.figures.panels import draw_all
-from haloscope.report.section import Section
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged
 from haloscope.topics.common.figure import Bars, Figure

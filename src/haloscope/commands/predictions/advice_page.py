@@ -14,8 +14,7 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.quantities import SECONDS, count, node_time, number, quantity, size
 from haloscope.report import writing
-from haloscope.report.document import Document
-from haloscope.report.section import Section
+from haloscope.report.document import Document, Section
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 from haloscope.topics import arranged

@@ -14,10 +14,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from haloscope.paths import write_whole
-from haloscope.report.document import Document
+from haloscope.report.document import Document, Section
 from haloscope.report.draw.apart import apart, width
 from haloscope.report.draw.figures import Drawing
-from haloscope.report.section import Section
 from haloscope.topics.common.notebook import other_notes, own_notes
 from haloscope.topics.common.table import Cell, Column, Table
 

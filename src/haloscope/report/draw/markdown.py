@@ -8,11 +8,10 @@ from pathlib import Path
 
 from haloscope.errors import printable
 from haloscope.paths import write_asked, write_whole
-from haloscope.report.document import Document
+from haloscope.report.document import Document, Section
 from haloscope.report.draw.apart import apart
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.method import Facts
-from haloscope.report.section import Section
 from haloscope.topics.common.notebook import other_notes, own_notes
 from haloscope.topics.common.table import Cell, Table
 

@@ -19,9 +19,8 @@ from haloscope.analysis.validation.published import called
 from haloscope.findings.finding import Finding
 from haloscope.grouped import grouped
 from haloscope.quantities import count, listed, percent
-from haloscope.report.document import Document
+from haloscope.report.document import Document, Section
 from haloscope.report.predictions.prediction_errors import FITTED, ONLY_PREDICTED
-from haloscope.report.section import Section
 from haloscope.topics import arranged, predicted
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, second_ticks
 from haloscope.topics.common.notebook import REPLICATES
