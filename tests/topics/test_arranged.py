@@ -12,6 +12,7 @@ from haloscope.findings.finding import Claim, Finding, FindingShape, Prominence
 from haloscope.stats.estimates import Estimate
 from haloscope.study import kinds
 from haloscope.topics import TOPICS, arranged, predicted
+from haloscope.topics.common.making import warning
 
 FUSED = Finding(
     *("Fastest", FindingShape.VALUE, (Claim({"variant": "fused"}),)),
@@ -81,6 +82,8 @@ def test_the_id_of_a_comparison_has_its_subject_but_no_path() -> None:
     folders = replace(exchange, kind="comparison", parts=(Claim({"folder": "/tmp/after"}),))
 
     assert ids(exchange, folders) == ["walltime.comparison", "walltime.variant.fused"]
+    warned = [warning(Caveat.IMPORTED, common={"folder": name}) for name in ("/tmp/a", "/tmp/b")]
+    assert ids(*warned) == ["quality.imported.1", "quality.imported.2"]
 
 
 def test_equal_findings_are_numbered() -> None:

@@ -343,7 +343,8 @@ def _beside(finding: Finding, part: Claim) -> str:
     )
     if part.count is not None and part.share is not None:
         worst, *_ = part.published
-        shown = f"median {percent(part.share)}, maximum {worst.text}"
+        place = " in the worst table" if "tables" in part.subject else ""
+        shown = f"median {percent(part.share)}{place}, maximum {worst.text}"
         return f"{own}: {shown}{bracketed(count(part.count, 'cell'), _source(worst.source))}"
     if part.estimate is None and part.share is not None:
         return " ".join(filter(None, (own, _deviation(part.share), theirs.strip())))

@@ -41,6 +41,7 @@ COUNTED = MappingProxyType(
         "unsimulated cases": ("case not simulated", "cases not simulated"),
         "launches": ("launch", "launches"),
         "lines": ("line", "lines"),
+        "tables": ("table", "tables"),
         "per node": ("process per node", "processes per node"),
         "settings": ("setting", "settings"),
     }

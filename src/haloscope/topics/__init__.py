@@ -215,6 +215,10 @@ def _name(finding: Finding) -> str:
     return _joined(finding.topic or "quality", finding.kind or finding.question, *values)
 
 
+_NOT_IN_IDS = ("folder", "working_set")
+"""_NOT_IN_IDS are paths, and what follows from other settings."""
+
+
 def _apart(alike: Sequence[Finding]) -> list[tuple[str, ...]]:
     """Return for each finding of a kind what distinguishes it: settings, or its number."""
     if len(alike) == 1:
@@ -226,7 +230,7 @@ def _apart(alike: Sequence[Finding]) -> list[tuple[str, ...]]:
     nothing: list[Settings] = [{}] * len(alike)
     for more in (nothing, numbers, firsts):
         settings = [{**one.common, **own} for one, own in zip(alike, more, strict=True)]
-        names = varying(settings)
+        names = [name for name in varying(settings) if name not in _NOT_IN_IDS]
         found = [tuple(f"{name} {own[name]}" for name in names if name in own) for own in settings]
         if len({*found}) == len(alike):
             return found
