@@ -82,14 +82,14 @@ def main() -> None:
     body += ["|---|" + "---|" * len(NODES)]
     body += [row("srun (PMIx) in a job", found["srun"]), row("mpirun in a job", found["mpirun"])]
     body += [row("mpirun without a job", found["alone"]), ""]
-    parts = [
-        f"Within a job, {way} takes {median(walls(found[way], 1)) / alone:.2f}x as long on one "
-        "node "
-        "as mpirun without a job, and on four nodes "
-        f"{median(walls(found[way], 4)) / median(walls(found[way], 1)):.2f}x as long as on one."
-        for way in WAYS
+    body += [
+        "| launcher in a job | one node, relative to mpirun without a job | four nodes, relative "
+        "to one node |",
+        "|---|---|---|",
     ]
-    body.append(" ".join(parts))
+    for way in WAYS:
+        one, four = (median(walls(found[way], nodes)) for nodes in (1, 4))
+        body.append(f"| {way} | {one / alone:.2f}x | {four / one:.2f}x |")
     write_page("launchers", "Cost of a launcher", body, f"{HOW} {taken()}")
 
 

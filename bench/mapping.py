@@ -90,9 +90,8 @@ def main() -> None:
     advised = answer["advised"]["mapping"]
     lines += [
         "",
-        f"haloscope advises the mapping '{advised}'. The aim, a speedup of {AIM}x over block "
-        "mapping, is "
-        f"{verdict} with {best:.2f}x.",
+        f"haloscope advises the mapping '{advised}'. Its speedup over block mapping is "
+        f"{best:.2f}x. The aim of {AIM}x is {verdict}.",
     ]
     title = "Mapping a randomly numbered matrix, simulated"
     write_page("mapping", title, lines, __doc__.split("\n\n", 2)[2].replace("\n", " ").strip())

@@ -68,7 +68,7 @@ def causes() -> list[str]:
         f"{taken()} The earlier figures are from commit 3fe0aa3d. Tables 1 to 3 omit cells from "
         "which a number in a cluster file was derived.",
         "",
-        "1. Processes on nodes with free cores: the table lists errors in per cent by "
+        "1. Processes on nodes with free cores. The table lists errors in per cent by "
         "processes per "
         "node, for n = 8192 and 16384 in table 4.1 of hpcf-2010-6 (tara).",
         "",
@@ -81,7 +81,7 @@ def causes() -> list[str]:
                 if (str(key(one, "ppn")), on(key(one, "nodes"))) == (row, column)
             ),
         ),
-        "2. The transition from memory to cache: the table lists median errors in per cent by "
+        "2. The transition from memory to cache. The table lists median errors in per cent by "
         "million "
         "points per node, for cells on several nodes of hpcf-2018-10.",
         "",
@@ -92,7 +92,7 @@ def causes() -> list[str]:
                 error(one) for one in sizes if (points(one), where(one)) == (row, column)
             ),
         ),
-        "3. The slowest of several nodes: the table lists the time per iteration that is "
+        "3. The slowest of several nodes. The table lists the time per iteration that is "
         "missing in "
         "the simulation, in us by n, for 8 processes per node in table 4.1 of hpcf-2018-10. Cells "
         "without a second figure were used to derive a number.",
@@ -106,7 +106,7 @@ def causes() -> list[str]:
                 if (str(key(one, "n")), f"{key(one, 'nodes')} nodes") == (row, column)
             ),
         ),
-        "4. Two sums and a halo on full nodes: the table lists errors in per cent by n, for table "
+        "4. Two sums and a halo on full nodes. The table lists errors in per cent by n, for table "
         "4.1 of hpcf-2010-6 (tara). A number was derived from the cell with n = 1024 on 16 nodes.",
         "",
         *rows(
@@ -118,9 +118,9 @@ def causes() -> list[str]:
                 if (str(key(one, "n")), f"{key(one, 'nodes')} nodes") == (row, column)
             ),
         ),
-        "5. A hop of the blocking chain: the table lists (table 5.1 - table 4.1) / (iterations x "
-        "ranks) in us by n and processes per node, for 16 to 64 nodes of tara. The published "
-        "values are in brackets.",
+        "5. A hop of the blocking chain. The table lists the difference of the times in tables 5.1 "
+        "and 4.1, divided by iterations x ranks, in us. Its rows and columns are n and processes "
+        "per node, for 16 to 64 nodes of tara. The published values are in brackets.",
         "",
         *rows(
             HOPS,
