@@ -43,6 +43,7 @@ ONE_ALLOCATION = (
     "All launches ran in one batch job (allocation); results may not hold on other nodes."
 )
 """ONE_ALLOCATION states the limitation of intervals over launches on the same nodes."""
+_LONGEST = 200
 NAMED_CASES = 3
 """NAMED_CASES is the maximum number of cases not run that a note names: a study that was stopped
 early has hundreds.
@@ -397,6 +398,3 @@ def _counted(numbers: Sequence[int], what: str, several: str) -> str:
 def _shortened(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-
-
-_LONGEST = 200
