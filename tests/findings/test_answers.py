@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from haloscope.findings.answers import answering
+from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Ratio, Verdict
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
@@ -98,6 +101,8 @@ def test_alternatives_with_the_same_reference_are_in_one_answer() -> None:
     alike = [first, compared("sendrecv", Verdict.UNDECIDED, 0.5)]
     (one,) = answering(first, alike).parts
     other = compared("neighbor", Verdict.SLOWER, 0.8)
+    few = replace(alike[1], caveats=(Caveat.TOO_FEW,))
+    assert answering(first, [first, few]).caveats == (Caveat.TOO_FEW,)
 
     assert one.subject == {"exchange": "persistent and sendrecv"}
     assert one.ratio
@@ -122,7 +127,12 @@ def test_a_trend_in_several_settings_has_its_largest_and_smallest_ratio() -> Non
         return Finding("Asked", FindingShape.TREND, (part,), common=common, id=name)
 
     every = [trend("2d5", 1.5), trend("3d7", 0.5), trend("3d27", 1.0)]
+    every[1] = replace(every[1], caveats=(Caveat.ONE_LAUNCH,))
     found = answering(every[0], every)
+
+    assert found.caveats == (Caveat.ONE_LAUNCH,), "one of its ratios is from one launch"
+    same = [trend("2d5", 1.5), trend("3d7", 1.5)]
+    assert answering(same[0], same) == same[0]
 
     assert found.common == {"kernel": "spmv"}
     assert [part.subject for part in found.parts] == [

@@ -11,6 +11,7 @@ from noted import shows
 from haloscope.models import loggp
 from haloscope.models.intervals import Intervals
 from haloscope.models.loggp import Measurements
+from haloscope.quantities import seconds
 
 SIZES = np.array([2.0**i for i in range(17)])
 TRUE = {
@@ -133,7 +134,8 @@ def test_a_negative_latency_is_explained() -> None:
     data = measured()
     fit = loggp.fit(replace(data, receive_s=data.receive_s + 2e-6), NONE)
     assert fit.latency_s.value < 0
-    assert shows(fit.warnings[0], "L is negative")
+    parts = (fit.latency_s, fit.send_overhead_s, fit.receive_overhead_s)
+    assert shows(fit.warnings[0], *(seconds(each.value) for each in parts))
 
 
 def test_a_delay_shorter_than_the_gap_is_refused() -> None:

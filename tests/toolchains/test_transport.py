@@ -18,6 +18,50 @@ OPENMPI_4 = """\
 [vm:17408] mca: bml: Using {} btl for send to [[12039,1],1] on node vm
 [vm:17409] mca: base: close: component tcp closed
 """
+_LINE = f"{74 * '-'}\n"
+NO_COMPONENT = f"""\
+{_LINE}A requested component was not found, or was unable to be opened.  This
+means that this component is either not installed or is unable to be
+used on your system (e.g., sometimes this means that shared libraries
+that the component requires are unable to be found/loaded).  Note that
+Open MPI stopped checking at the first component that it did not find.
+
+Host:      vm
+Framework: pml
+Component: ucx
+{_LINE}"""
+NO_OPENFABRICS = f"""\
+{_LINE}No OpenFabrics connection schemes reported that they were able to be
+used on a specific port.  As such, the openib BTL (OpenFabrics
+support) will be disabled for this port.
+
+  Local host:           vm
+  Local device:         mlx5_0
+  Local port:           1
+  CPCs attempted:       rdmacm, udcm
+{_LINE}"""
+UNREACHABLE = f"""\
+{_LINE}At least one pair of MPI processes are unable to reach each other for
+MPI communications.  This means that no Open MPI device has indicated
+that it can be used to communicate between these processes.  This is
+an error; Open MPI requires that all MPI processes be able to reach
+each other.  This error can sometimes be the result of forgetting to
+specify the "self" BTL.
+
+  Process 1 ([[24756,1],1]) is on host: vm
+  Process 2 ([[24756,1],0]) is on host: vm
+  BTLs attempted: self
+
+Your MPI job is now going to abort; sorry.
+{_LINE}[vm:03155] *** An error occurred in MPI_Init_thread
+[vm:03155] *** on a NULL communicator
+[vm:03155] *** Unknown error
+"""
+ABSENT = "A requested component was not found, or was unable to be opened"
+DISABLED = (
+    "No OpenFabrics connection schemes reported that they were able to be used on a specific port"
+)
+APART = "At least one pair of MPI processes are unable to reach each other for MPI communications"
 OPENMPI_4_UCX = """\
 [vm:17436] selected ucx best priority 51
 [vm:17436] select: component ucx selected
@@ -93,7 +137,10 @@ def test_a_provider_is_requested_unless_the_library_has_its_own_name() -> None:
 @pytest.mark.parametrize(
     ("output", "why"),
     [
-        ("-----\nhello\nNo OpenFabrics schemes found\nmore\n", "No OpenFabrics schemes found"),
+        (NO_COMPONENT, ABSENT),
+        (f"hello\n{NO_OPENFABRICS}more\n", DISABLED),
+        (f"hello\n{NO_OPENFABRICS}{UNREACHABLE}", DISABLED),
+        (f"hello\n{UNREACHABLE}", APART),
         (
             "Abort(1): Fatal error, error stack:\nMPID_Init(1778)...: \n"
             "find_provider(3064)..: failed\n",
@@ -102,8 +149,8 @@ def test_a_provider_is_requested_unless_the_library_has_its_own_name() -> None:
         ("hello\n", "hello"),
         ("[node-1.x:4177] select: init failed", "select: init failed"),  # without its process
         (
-            "[vm:1] select: init of component openib returned failure\nA requested one not found\n",
-            "A requested one not found",
+            f"[vm:1] select: init of component openib returned failure\n{NO_COMPONENT}",
+            ABSENT,
         ),
         ("", "no output"),
     ],

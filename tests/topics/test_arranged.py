@@ -27,7 +27,7 @@ ERRORS = (
     KeptError("pingpong", "8 B", -0.3),
     KeptError("pingpong", "1 KiB", 0.2),
 )
-KEPT = KeptPredictions("", ERRORS, 0, ())
+KEPT = KeptPredictions("", ERRORS, (), ())
 
 
 def answered(*given: Finding, asked: int) -> object:
@@ -93,6 +93,12 @@ def test_equal_findings_are_numbered() -> None:
     ]
 
 
+def test_settings_that_differ_only_in_signs_do_not_make_equal_ids() -> None:
+    plus, minus = (replace(FUSED, kind="a", common={"flag": flag}) for flag in ("+O", "-O"))
+
+    assert len({*ids(plus, minus)}) == 2
+
+
 def test_every_finding_of_a_topic_has_a_kind() -> None:
     assert all(one.kind for one in every(quick(3)))
 
@@ -130,10 +136,16 @@ def test_the_answer_is_the_error_of_all_predictions() -> None:
 def test_each_kernel_has_its_own_error() -> None:
     own = found(predicted.predicted, quick(2), predictions=KEPT)
     assert [[part.share for part in one.parts] for one in own] == [[0.2, 0.3], [0.1], [0.25, 0.3]]
+    kernels = [one.common.get("kernel") for one in own]
+    assert kernels[0] is None
+    assert {one.id for one in arranged(own)} == {
+        "predicted.error",
+        *(f"predicted.error.kernel_{kernel}" for kernel in kernels[1:]),
+    }
 
 
 def test_a_disturbed_calibration_and_missing_predictions_are_stated() -> None:
-    kept = replace(KEPT, failed=4, disturbed=("Others computed.",))
+    kept = replace(KEPT, failures=("no",) * 4, disturbed=("Others computed.",))
     first, *_, last = found(predicted.predicted, quick(2), predictions=kept)
 
     assert first.caveats == (Caveat.DISTURBED_CALIBRATION,)
@@ -142,7 +154,7 @@ def test_a_disturbed_calibration_and_missing_predictions_are_stated() -> None:
 
 
 def test_predictions_of_earlier_records_are_ignored() -> None:
-    (one,) = found(predicted.predicted, quick(2), predictions=KEPT, outdated=True)
+    (one,) = found(predicted.predicted, quick(2), outdated=True)
 
     assert one.parts[0].share is None
     assert (one.parts[0].subject, one.caveats) == ({"outcome": "outdated"}, (Caveat.OUTDATED,))

@@ -27,7 +27,8 @@ class Context:
     case of the result folder, including those that the options exclude. seed: for bootstrap
     intervals. question: kind of the study's first table, which its first finding answers; "" for
     none. answer: name of the findings that answer the study instead, or "". predictions: those kept
-    in the result folder; None without any. outdated: whether its records changed after them.
+    in the result folder; None without any for its present records. outdated: whether there are some
+    for earlier ones.
     """
 
     options: Options = field(default_factory=Options)

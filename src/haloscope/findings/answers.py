@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
+from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Ratio, Verdict
 from haloscope.findings.words import COUNTED, MANY
 from haloscope.quantities import listed
@@ -33,7 +34,8 @@ def answering(finding: Finding, among: Sequence[Finding] = ()) -> Finding:
     match finding.shape:
         case FindingShape.COMPARISON:
             alike = [finding, *(one for one in among if _same(one, finding))]
-            return replace(finding, parts=_merged([_compared(one.parts) for one in alike]))
+            parts = _merged([_compared(one.parts) for one in alike])
+            return replace(finding, parts=parts, caveats=_caveats(alike))
         case FindingShape.BEST:
             return replace(finding, parts=_fastest(finding))
         case FindingShape.TREND if len(finding.parts) == 1:
@@ -141,14 +143,21 @@ def _extremes(finding: Finding, among: Sequence[Finding]) -> Finding:
     rated = [(part.ratio.estimate.value, one) for one in alike if (part := one.parts[0]).ratio]
     if len(rated) < 2 or len(rated) < len(alike):
         return finding
-    ends = [choose(rated, key=lambda pair: pair[0])[1] for choose in (max, min)]
+    most, least = (choose(rated, key=lambda pair: pair[0])[1] for choose in (max, min))
+    if most is least:  # every ratio is the same
+        return finding
+    ends = (most, least)
     shared = dict(ends[0].common.items() & ends[1].common.items())
     parts = [
         replace(part, subject={**_without(one.common, shared), **part.subject})
         for one in ends
         for part in one.parts
     ]
-    return replace(finding, common=shared, parts=tuple(parts))
+    return replace(finding, common=shared, parts=tuple(parts), caveats=_caveats(ends))
+
+
+def _caveats(findings: Sequence[Finding]) -> tuple[Caveat, ...]:
+    return tuple(one for one in Caveat if any(one in each.caveats for each in findings))
 
 
 def _without(settings: Settings, shared: Settings) -> Settings:

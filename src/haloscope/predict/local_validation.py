@@ -72,7 +72,7 @@ def validate(path: Path, tell: Teller, *, disturbed: bool = False) -> Validation
     real = [case for case in dossier.cases if case.id in apart]
     twins = group(Record.of(record) for (record,) in records.values())
     failures = (
-        f"{case.label}: {record['reason']}"
+        f"{case.label}: {' '.join(str(record['reason']).split())}"
         for case in cases
         for record in records[case.id]
         if record["outcome"] != "ok"

@@ -25,7 +25,7 @@ from haloscope.report.predictions.predicted_times import digest, kept_prediction
 from haloscope.study import kinds
 from haloscope.study.kinds import Wish
 from haloscope.study.settings import Settings
-from haloscope.topics import figures, findings, tables
+from haloscope.topics import figures, findings, predicted, tables
 from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.making import warning
 from haloscope.topics.common.notebook import left_out
@@ -44,7 +44,7 @@ def compose(directory: Path) -> Document:
     made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
     if cases := contradicted([table for _, own in made for table in own], dossier.cases):
         dossier = replace(dossier, cases=tuple(cases))
-        context = _context(dossier, directory)
+        context = replace(context, all_cases=dossier.cases)
         made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
     every = _made(kinds.figures(), figures.build, dossier.figures, dossier.cases, context)
     drawn = [(wish, [one for one in own if one.shows_enough]) for wish, own in every]
@@ -72,6 +72,7 @@ def compose(directory: Path) -> Document:
         sections=_sections(made, drawn),
         left_out=(
             *left_out(dossier.cases, dossier.cases),
+            *predicted.not_simulated(context.predictions),
             *(f"{capitalised(note)}." for note in dossier.left_out),
             *(
                 f"No {what} '{wish.kind}': {_why_none(what, wish, dossier.cases, context)}."
@@ -98,6 +99,7 @@ def compose(directory: Path) -> Document:
 
 def _context(dossier: Dossier, directory: Path) -> Context:
     kept = kept_predictions(directory)
+    outdated = kept is not None and kept.records != digest(directory)
     return Context(
         paper=dossier.paper,
         shelf=dossier.shelf,
@@ -106,8 +108,8 @@ def _context(dossier: Dossier, directory: Path) -> Context:
         seed=dossier.seed,
         question=dossier.tables[0].kind if dossier.tables else "",
         answer=dossier.answer,
-        predictions=kept,
-        outdated=kept is not None and kept.records != digest(directory),
+        predictions=None if outdated else kept,
+        outdated=outdated,
     )
 
 

@@ -114,7 +114,9 @@ def _first(pattern: str, said: str) -> str | None:
 
 def complaint(said: str) -> str:
     """Return the line in the output of a failed launch that most likely contains the cause."""
-    lines = [line.strip() for line in said.splitlines() if any(c.isalnum() for c in line)]
+    parts = re.split(r"^-{60,}\n", said, flags=re.MULTILINE)
+    parts[1::2] = map(_first_sentence_alone, parts[1::2])
+    lines = [line.strip() for line in "".join(parts).splitlines() if any(map(str.isalnum, line))]
     telling = [line for line in lines if re.search(_TELLING, line, re.IGNORECASE)]
     telling.sort(key=lambda line: bool(_LOGGED.match(line)))  # messages for people come first
     innermost = -1 if "error stack" in said else 0  # MPICH's and Intel's output ends with the cause
@@ -122,6 +124,16 @@ def complaint(said: str) -> str:
     return re.sub(r"^\w+\(\d+\)\.*: ", "", _LOGGED.sub("", line))[:200]
 
 
+def _first_sentence_alone(banner: str) -> str:
+    """Return a message of Open MPI with its first sentence, which is wrapped, on one line."""
+    paragraph, _, rest = banner.partition("\n\n")
+    sentence, _, more = " ".join(paragraph.split()).partition(". ")
+    return f"{sentence}\n{more}\n{rest}"
+
+
 _LOGGED = re.compile(r"^\[[\w.-]+:\d+\] ")
 """Prefix of Open MPI's log lines: host and process."""
-_TELLING = r"error|fail|unable|no .*(available|found)|not (found|available|supported)|cannot|can't"
+_TELLING = (
+    r"error|fail|unable|no .*(available|found|reported)"
+    r"|not (found|available|supported)|cannot|can't"
+)

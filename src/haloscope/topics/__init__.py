@@ -202,7 +202,7 @@ def _identified(found: Sequence[Finding]) -> list[Finding]:
         alike.setdefault(_name(one), []).append(one)
     named = {name: iter(_apart(own)) for name, own in alike.items()}
     return [
-        replace(one, id=_joined(name, *next(named[name])))
+        replace(one, id=_joined(name, next(named[name])))
         for one, name in ((one, _name(one)) for one in found)
     ]
 
@@ -219,10 +219,10 @@ _NOT_IN_IDS = ("folder", "working_set")
 """_NOT_IN_IDS are paths, and what follows from other settings."""
 
 
-def _apart(alike: Sequence[Finding]) -> list[tuple[str, ...]]:
+def _apart(alike: Sequence[Finding]) -> list[str]:
     """Return for each finding of a kind what distinguishes it: settings, or its number."""
     if len(alike) == 1:
-        return [()]
+        return [""]
     firsts = [one.parts[0].subject if one.parts else {} for one in alike]
     numbers: list[Settings] = [
         {name: value for name, value in first.items() if isinstance(value, int)} for first in firsts
@@ -231,10 +231,10 @@ def _apart(alike: Sequence[Finding]) -> list[tuple[str, ...]]:
     for more in (nothing, numbers, firsts):
         settings = [{**one.common, **own} for one, own in zip(alike, more, strict=True)]
         names = [name for name in varying(settings) if name not in _NOT_IN_IDS]
-        found = [tuple(f"{name} {own[name]}" for name in names if name in own) for own in settings]
+        found = [_joined(*(f"{n} {own[n]}" for n in names if n in own)) for own in settings]
         if len({*found}) == len(alike):
             return found
-    return [(str(number),) for number in range(1, len(alike) + 1)]
+    return [str(number) for number in range(1, len(alike) + 1)]
 
 
 def _joined(*words: str) -> str:

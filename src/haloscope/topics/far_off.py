@@ -117,9 +117,10 @@ def contradicted(
     """
     errors = _contradicting(tables, cases)
     of_kernel: dict[tuple[str, str], ErrorBand] = {}
-    for (cluster, name), band in errors.items():
-        other = replace(band, basis=Basis.VARIANT, of=f"{name} on {cluster}")
-        kernel = (cluster, name.partition(" ")[0])
+    for case in (case for case in cases if name_in(case) in errors):
+        cluster, name = name_in(case)
+        other = replace(errors[cluster, name], basis=Basis.VARIANT, of=f"{name} on {cluster}")
+        kernel = (cluster, case.kernel)
         of_kernel[kernel] = max(other, of_kernel.get(kernel, other), key=lambda one: one.factor)
 
     def error(case: MeasuredCase) -> ErrorBand | None:
@@ -136,7 +137,7 @@ def _contradicting(
     tables: Sequence[Table], cases: Sequence[MeasuredCase]
 ) -> dict[tuple[str, str], ErrorBand]:
     simulated = {case.id: case for case in cases if case.simulated}
-    found: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+    found: dict[tuple[str, str], dict[tuple[str, float, float], float]] = {}
     bands: dict[tuple[str, str], ErrorBand] = {}
     for pair in (pair for table in tables for pair in beside(table)):
         case = simulated.get(pair.cell.case)
@@ -145,7 +146,7 @@ def _contradicting(
         name = name_in(case)
         widest = bands.setdefault(name, case.band)
         bands[name] = max(widest, case.band, key=lambda band: band.factor)
-        found.setdefault(name, {})[case.id, pair.text] = abs(log(pair.over))
+        found.setdefault(name, {})[case.id, pair.published, pair.value] = abs(log(pair.over))
     wider = {name: reported([*own.values()], bands[name]) for name, own in found.items()}
     return {name: band for name, band in wider.items() if band}
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
@@ -27,8 +28,8 @@ def predicted(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
     If its records changed after them, or without any for a study whose answer they are, yield how
     to get them.
     """
-    if context.predictions and not context.outdated:
-        yield from of_machine(context.predictions)
+    if kept := context.predictions:
+        yield from of_machine(kept)
     elif context.outdated or context.answer == NAME:
         why = Caveat.OUTDATED if context.outdated else Caveat.NOT_PREDICTED
         yield _stated({"outcome": "outdated" if context.outdated else "not known"}, why)
@@ -44,9 +45,15 @@ def of_machine(kept: KeptPredictions) -> Iterator[Finding]:
     if len(kernels) > 1:
         yield off(_QUESTION, kept.errors)
     for kernel in kernels:
-        yield off(f"{_QUESTION}, {kernel}", [one for one in kept.errors if one.kernel == kernel])
-    if kept.failed:
-        yield _stated({"unsimulated cases": kept.failed})
+        own = [one for one in kept.errors if one.kernel == kernel]
+        yield replace(off(f"{_QUESTION}, {kernel}", own), common={"kernel": kernel})
+    if kept.failures:
+        yield _stated({"unsimulated cases": len(kept.failures)})
+
+
+def not_simulated(kept: KeptPredictions | None) -> list[str]:
+    """Return the reasons of these cases, a line each."""
+    return [f"Not simulated: {why}." for why in (kept.failures if kept else ())]
 
 
 def _stated(subject: Settings, *caveats: Caveat) -> Finding:

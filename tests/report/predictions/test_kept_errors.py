@@ -15,7 +15,10 @@ from haloscope.errors import UserError
 from haloscope.report.composing import compose
 from haloscope.report.predictions.predicted_times import KEPT, digest, keep, kept_predictions
 
-ONE = KeptPredictions("0", (KeptError("pingpong", "8 B, warm", 0.5),), 2, ("Others computed.",))
+FAILED = ("jacobi3d, n = 1024: out of memory", "ring: deadlock")
+ONE = KeptPredictions(
+    "0", (KeptError("pingpong", "8 B, warm", 0.5),), FAILED, ("Others computed.",)
+)
 WRITTEN = json.dumps(asdict(ONE))
 
 
@@ -39,7 +42,11 @@ def test_a_report_uses_only_predictions_of_its_records(tmp_path: Path) -> None:
 
     def shares(records: str) -> list[float | None]:
         keep(replace(ONE, records=records), folder)
-        return [p.share for f in compose(folder).findings for p in f.parts if f.kind == "error"]
+        made = compose(folder)
+        assert [any(why in line for line in made.left_out) for why in FAILED] == [
+            records == digest(folder)
+        ] * len(FAILED)
+        return [p.share for f in made.findings for p in f.parts if f.kind == "error"]
 
     assert shares(digest(folder)) == [0.5]
     assert shares("0") == []
@@ -52,16 +59,16 @@ def test_a_report_uses_only_predictions_of_its_records(tmp_path: Path) -> None:
         WRITTEN[:-1],
         "kernel,what,error\nstream,a,0.1\n",
         "{}",
-        WRITTEN.replace("failed", "left"),
+        WRITTEN.replace("failures", "left"),
         WRITTEN.replace("0.5", "NaN"),
         WRITTEN.replace("0.5", "null"),
-        WRITTEN.replace("2", "-2"),
+        WRITTEN.replace("memory", "\\u001b[31m"),
         WRITTEN.replace("warm", "\\u001b[31m"),
         WRITTEN.replace("Others", "\\u001b[31m"),
     ],
     ids=[
         *("empty", "truncated", "another file", "another object", "another key"),
-        *("not a number", "no error", "negative", "control character", "in a cause"),
+        *("not a number", "no error", "in a reason", "control character", "in a cause"),
     ],
 )
 def test_another_file_is_refused_with_the_command_that_writes_it(tmp_path: Path, text: str) -> None:

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,11 @@ from haloscope.run.runners.placement import misplaced, ran_alone, wrong_hosts
 def rank(number: int, *threads: list[int], host: str = "a") -> dict[str, Any]:
     cpus = sorted({cpu for thread in threads for cpu in thread})
     return {"rank": number, "host": host, "cpus": cpus, "thread_cpus": list(threads)}
+
+
+def values(why: str | None) -> list[str]:
+    """The numbers and the hosts in a message: of what ran, then of what was requested."""
+    return re.findall(r"\d+|\b[ab]\b", why or "")
 
 
 @pytest.mark.parametrize(
@@ -79,8 +85,7 @@ def test_isolated_single_rank_runs_name_the_launcher() -> None:
 def test_a_rank_bound_to_other_processors_is_misplaced() -> None:
     seen = [rank(0, [0]), rank(1, [2])]
     assert misplaced(Layout(ppn=2), seen, [[0], [2]]) is None
-    why = str(misplaced(Layout(ppn=2), seen, [[0], [1]]))
-    assert shows(why, "rank 1 ", " processors 2, ", " 1 ")
+    assert values(misplaced(Layout(ppn=2), seen, [[0], [1]])) == ["1", "2", "1"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +112,7 @@ def test_a_rank_that_contradicts_a_rank_list_is_misplaced() -> None:
 
     said = misplaced(Layout(nodes=2, ppn=2, mapping="0,1,1,0"), seen, [(0,), (1,)])
 
-    assert shows(str(said), "rank 2 ", " on a", " on b ", "rank 1 ")
+    assert values(said) == ["2", "a", "b", "1", *"0110"]
 
 
 def test_unevenly_divided_ranks_are_checked() -> None:
@@ -123,18 +128,17 @@ def test_unevenly_divided_ranks_are_checked() -> None:
         return misplaced(layout, seen, [(0,), (1,)])
 
     assert ran("aab") is None
-    assert shows(str(ran("aba")), "rank 1 ", " on b", " on a ", "rank 0 ")
-    assert shows(str(ran("aaa")), " 1 node (a), ", " 2 ")
+    assert values(ran("aba")) == ["1", "b", "a", "0"]
+    assert values(ran("aaa")) == ["1", "a", "2"]
     four = Layout(nodes=2, ppn=3, tasks=5)
     seen = [rank(number, [0], host=host) for number, host in enumerate("aaaab")]
-    assert shows(str(wrong_hosts(four, seen)), "4 ranks ", " on a", " 3 or 2 ")
+    assert values(wrong_hosts(four, seen)) == ["4", "a", "3", "2"]
 
 
 def test_ranks_that_should_share_a_node_and_do_not_are_misplaced() -> None:
     seen = [rank(n, [0], host=host) for n, host in enumerate("abab")]
 
-    why = str(wrong_hosts(Layout(nodes=2, ppn=2), seen))
-    assert shows(why, "rank 1 ", " on b", " on a ", "rank 0 ")
+    assert values(wrong_hosts(Layout(nodes=2, ppn=2), seen)) == ["1", "b", "a", "0"]
 
 
 def test_every_host_has_the_requested_processors() -> None:
@@ -142,4 +146,4 @@ def test_every_host_has_the_requested_processors() -> None:
 
     why = misplaced(Layout(nodes=2, ppn=2), seen, [(0,), (1,)])
 
-    assert shows(why or "", "rank 3 ", " processors 2", " 1 ")
+    assert values(why) == ["3", "2", "1"]

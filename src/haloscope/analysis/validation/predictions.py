@@ -35,9 +35,8 @@ class PredictedCell:
     """A cell of a published table and its prediction, in seconds, MLUP/s (Jacobi), or as a ratio.
 
     table, kind: number and kind of the table: WALL_TIME, JACOBI, LATENCY, RELATIVE, or STEP.
-    keys:
-    settings that identify the cell in its table; for a relative one also the number of nodes that
-    it is relative to. sets: numbers of the cluster file that the cell determined. reading:
+    keys: settings that identify the cell in its table; for a relative one also the number of nodes
+    that it is relative to. sets: numbers of the cluster file that the cell determined. reading:
     interpretation of the paper, if there are several. telling: whether its digits suffice for an
     error. step: unit of its last printed digit. problem: why there is no prediction, or "".
     whole_nodes: whether it uses all cores of its nodes, so that no other job fits; None if unknown.
@@ -130,13 +129,13 @@ class KeptError:
 class KeptPredictions:
     """What a result folder keeps of its validation.
 
-    records: digest of the records that were predicted. failed: number of cases that could not be
-    simulated. disturbed: what disturbed the calibration.
+    records: digest of the records that were predicted. failures: cases that could not be simulated,
+    with the reasons. disturbed: what disturbed the calibration.
     """
 
     records: str
     errors: tuple[KeptError, ...]
-    failed: int
+    failures: tuple[str, ...]
     disturbed: tuple[str, ...]
 
 

@@ -362,7 +362,7 @@ def _local(arguments: argparse.Namespace) -> int:
     cluster_file.write(done.model, folder / "calibrated.toml")
     every = predicted_times.every_time(done.predictions)
     errors = [KeptError(one.kernel, one.what, one.error) for one in done.predictions]
-    kept = KeptPredictions(records, tuple(errors), len(done.failures), tuple(done.model.disturbed))
+    kept = KeptPredictions(records, tuple(errors), done.failures, tuple(done.model.disturbed))
     predicted_times.keep(kept, folder)
     shown = predicted_times.measured_tables(done.predictions)
     if arguments.residuals:
@@ -377,7 +377,7 @@ def _local(arguments: argparse.Namespace) -> int:
         csv_files.write_table(every, Path(arguments.csv))
     if arguments.out:
         found = (("real runs", str(folder)), ("calibration", done.model.source))
-        made = validating.of_machine(done.predictions, shown, done.failures, kept, found)
+        made = validating.of_machine(done.predictions, shown, kept, found)
         out.print(f"report: {writing.write_apart(made, Path(arguments.out))}", soft_wrap=True)
     elif ResultFolder(folder).records.is_file():
         writing.conclude(folder, out)

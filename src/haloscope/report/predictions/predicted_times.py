@@ -117,7 +117,7 @@ def kept_predictions(folder: Path) -> KeptPredictions | None:
         raw = json.dumps(strict_json.json_object(strict_json.content(path)))
         kept = TypeAdapter(KeptPredictions).validate_json(raw, strict=True)
         texts = [text for one in kept.errors for text in (one.kernel, one.what)]
-        if kept.failed < 0 or not "".join((*texts, *kept.disturbed)).isprintable():
+        if not "".join((*texts, *kept.failures, *kept.disturbed)).isprintable():
             raise ValueError
     except ValueError as error:
         remedy = f"write it again: haloscope validate local --from {in_a_shell(folder)}"

@@ -64,7 +64,6 @@ def of_paper(
 def of_machine(
     times: Sequence[PredictedTime],
     tables: Sequence[Table],
-    failures: Sequence[str],
     kept: KeptPredictions,
     provenance: Sequence[tuple[str, str]],
 ) -> Document:
@@ -81,7 +80,7 @@ def of_machine(
         [*predicted.of_machine(kept)],
         list(_figures(pairs, "measured")),
         tables,
-        [f"Not simulated: {why}" for why in failures],
+        predicted.not_simulated(kept),
         method,
         provenance,
     )
@@ -120,21 +119,23 @@ def _of_tables(
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table and not cell.fitted]
         where = f", simulated on {listed(clusters[table])}" if table in clusters else ""
-        yield from _by_reading(f"Prediction error, {called(table)}{where}", own)
+        yield from _by_reading(f"Prediction error, {called(table)}{where}", own, f"error.{table}")
 
 
 def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:
     own = [cell for cell in cells if cell.fitted]
-    yield from _by_reading("Error of cells that were used to set values in the cluster file", own)
+    question = "Error of cells that were used to set values in the cluster file"
+    yield from _by_reading(question, own, "fitted")
 
 
-def _by_reading(question: str, cells: Sequence[PredictedCell]) -> Iterator[Finding]:
+def _by_reading(question: str, cells: Sequence[PredictedCell], kind: str) -> Iterator[Finding]:
     readings = grouped(cells, _read)
     relative = any(cell.kind == RELATIVE for cell in cells)
     for reading, own in readings.items():
         named = reading and (relative or len(readings) > 1)
         if _known(own):
-            yield _off(f"{question}, {reading}" if named else question, own)
+            found = _off(f"{question}, {reading}" if named else question, own)
+            yield replace(found, kind=f"{kind}.{reading}" if named else kind)
 
 
 def _read(cell: PredictedCell) -> str:

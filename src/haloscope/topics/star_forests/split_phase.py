@@ -56,7 +56,7 @@ def _table(case: MeasuredCase, name: str, context: Context) -> Table:
         notebook.note(text)
     return notebook.table(
         "split_phase",
-        context.title(f"Parts of an operation, {case.kernel}", name),
+        context.title("Parts of an operation", case.kernel, name),
         (
             Column("remote_bytes", "sent", align="left"),
             Column("whole_s", "whole"),
@@ -236,7 +236,7 @@ def _figure(case: MeasuredCase, name: str, context: Context) -> Figure:
     x = Axis("sent by a rank", "log2", size_ticks(list(model.data.remote_bytes)))
     return Figure(
         kind="split_phase",
-        title=context.title(f"Parts of an operation, {case.kernel}", name),
+        title=context.title("Parts of an operation", case.kernel, name),
         panels=(
             Lines(
                 "parts",
