@@ -244,7 +244,7 @@ def test_the_measurement_environment_is_read_from_the_records(tmp_path: Path) ->
     assert report.toolchains[0][0] == "system"
     assert report.toolchains[0][1].startswith("Open MPI v4.1.4")
     assert shows(report.method[1], "MPI_Wtime", " 1.00 ns ", " 25.0 ns ")
-    assert shows(report.method[2], " 4 to 5", " 1 to 5.")
+    assert shows(report.method[2], " 4 to 5 ", " 1 to 5 ")
     facts = dict(report.provenance)
     assert facts["seed"] == "12345"
     assert facts["git commit"] == "0123456789abcdef0123456789abcdef01234567"
