@@ -49,7 +49,8 @@ def printable(text: str) -> str:
 def nearest(word: str, known: Sequence[str]) -> str:
     """Return a hint for an unknown name: the nearest known name, then all, unless too many."""
     hint = guess(word, known)
-    return hint.rstrip() if hint and len(known) > _MANY else f"{hint}{among(sorted(known))}"
+    enough = hint and not 1 < len(known) <= _MANY
+    return hint.rstrip() if enough else f"{hint}{among(sorted(known))}"
 
 
 _MANY = 20

@@ -120,7 +120,7 @@ def test_resuming_keeps_the_requested_options(
     kept.rename(tmp_path / "moved")
     (out / "records.jsonl").write_text("")
     (tmp_path / "cache" / "simulated").rename(tmp_path / "gone")
-    with pytest.raises(UserError, match=f"{kept}\n.*--keep DIR"):
+    with pytest.raises(UserError, match=f"{kept}'\n.*--keep DIR"):
         haloscope("run", "--resume", out)
     assert not kept.exists()
     assert haloscope("run", "--resume", out, "--keep", kept) == 0

@@ -146,10 +146,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
     if len(named) != 2 - with_last:
-        where, number = ("--with-last", "one folder") if with_last else ("compare", "two folders")
+        option, number = (" --with-last", "one folder") if with_last else ("", "two folders")
         remedy = "remove one folder" if with_last else "give two folders, or one and --with-last"
         raise UserError(
-            Problem(f"haloscope {where}", f"expected {number}, got {len(named)}", remedy)
+            Problem(f"haloscope compare{option}", f"expected {number}, got {len(named)}", remedy)
         )
     return (last_before(named[0]), named[0]) if with_last else (named[0], named[1])
 

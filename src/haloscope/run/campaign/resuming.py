@@ -154,7 +154,7 @@ def _ready(campaign: Campaign, old: SavedPlan, where: str, tell: Teller, *, dry:
     else:
         bench.build(bench.lacking(bench.needed(cases), place.probes(cases, bench)), tell)
     if changed and (lost := [*_with_other_parameters(cases, bench.program)]):
-        what = "in this version of haloscope, the kernel has other parameters than recorded for"
+        what = "the kernel's parameters have changed since this case was planned:"
         raise UserError([Problem(where, f"{what} {case.label}", _ANEW) for case in lost])
     return campaign
 
