@@ -113,7 +113,7 @@ def test_a_detected_warmup_is_excluded_and_reported() -> None:
     (case,) = cases(raws)
     assert case.times_s == [1e-6] * 6
     text = method(case.launches, [case], {})
-    assert shows(text, " 1 of 1 series", "warm-up: 1.")
+    assert shows(text, "Warm-up ", " 1 of 1 series", " first 1 ")
     assert not any(
         "Warm-up was found" in line for line in method(case.launches[:5], cases(raws[:5]), {})
     )
