@@ -42,14 +42,14 @@ def test_separation_of_compared_intervals_is_reported() -> None:
         asked = {"parting": 6, "cases": [{"stopped": why, "absent": None}] * 2}
         return next(line for line in method([], [], asked) if "launched in turn" in line)
 
-    assert "cap" not in text_of("parted")
-    assert "cap" in text_of(None)
+    assert "limit" not in text_of("parted")
+    assert "limit" in text_of(None)
 
 
 def test_the_start_synchronisation_is_described() -> None:
     def text_of(way: str) -> str:
         records = cases([pingpong(synchronisation=way)])[0].launches
-        return next(line for line in method(records, [], {}) if line.startswith("Clock"))
+        return next(line for line in method(records, [], {}) if "resolution" in line)
 
     assert text_of("barrier").endswith(" start after a barrier.")
     assert text_of("round_time").endswith(" by round time.")
