@@ -354,7 +354,8 @@ def _beside(finding: Finding, part: Claim) -> str:
     here = own
     if part.estimate:
         spread = spread_of(part, finding.metric)
-        here = f"{value_of(part, finding.metric)} here{bracketed(own, spread)}"
+        value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}"
+        here = f"{value} here{bracketed(own, spread)}"
     return f"{here}{theirs and f', published {theirs}'}{verdict}"
 
 

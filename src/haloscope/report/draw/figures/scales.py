@@ -72,7 +72,7 @@ def subdivide(axes: Axes, which: str, axis: Axis) -> None:
     low, high = one.get_view_interval()
     if _within(LogLocator(), low, high)[1:]:
         return
-    locators = (*map(_every, _OF_A_DECADE), MaxNLocator(5))
+    locators = (*map(_every, _OF_A_DECADE), MaxNLocator(5, steps=[1, 2, 5, 10]))
     found = (_within(locator, low, high) for locator in locators)
     ticks = next(own for own in found if len(own) >= _LEAST)
     one.set_major_locator(FixedLocator(ticks))
