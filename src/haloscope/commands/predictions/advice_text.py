@@ -17,9 +17,11 @@ from haloscope.quantities import count, listed, node_time, number, percent, seco
 from haloscope.report.draw import terminal
 from haloscope.run.places.here import LOCAL
 from haloscope.stats import FEWEST_FOR_INTERVAL
-from haloscope.topics.common.table import Table
+from haloscope.topics.common.table import NODE_TIME, Table
 
 _SHOWN = 5
+_PRINTED = ("nodes", "ppn", "threads", "mapping", "time_s", NODE_TIME.key)
+"""_PRINTED are the columns of layouts on screen: they fit 80 characters."""
 
 
 def what(question: Question) -> str:
@@ -54,7 +56,7 @@ def show(
         line = f"This is the default layout. No other layout is shown to be {better}."
         out.print(line, soft_wrap=True)
     out.print(sureness(result), markup=False, soft_wrap=True)
-    out.print(terminal.tables([_shown(result, layouts)]))
+    out.print(terminal.tables([_shown(result, layouts)], ids=False))
     one = advised.candidate
     launchers = requests.launchers(one, question.sockets)
     lines = [requests.sbatch_line(one), requests.environment(one), launchers["Slurm"]]
@@ -123,10 +125,24 @@ def _by_paper(tables: Sequence[str]) -> str:
 
 
 def _shown(result: Advice, layouts: Table) -> Table:
-    """Return the advised and the default layout, the Pareto front, and the other mappings."""
-    shown = {result.advised, result.default, *result.front[:_SHOWN], *_mapped_alike(result)}
-    rows = zip(result.options, layouts.rows, strict=True)
-    return replace(layouts, rows=tuple(row for one, row in rows if one in shown))
+    """Return the advised and the default layout, the Pareto front, and the other mappings.
+
+    All columns, with traffic, are shown if the advised mapping is not the default one.
+    """
+    alike = _mapped_alike(result)
+    shown = {result.advised, result.default, *result.front[:_SHOWN], *alike}
+    kept = [
+        index for index, column in enumerate(layouts.columns) if alike or column.key in _PRINTED
+    ]
+    return replace(
+        layouts,
+        columns=tuple(layouts.columns[index] for index in kept),
+        rows=tuple(
+            tuple(row[index] for index in kept)
+            for one, row in zip(result.options, layouts.rows, strict=True)
+            if one in shown
+        ),
+    )
 
 
 def _mapped_alike(result: Advice) -> Sequence[Option]:

@@ -145,11 +145,14 @@ def everything(document: Document) -> RenderableType:
     )
 
 
-def tables(chosen: Sequence[Table]) -> RenderableType:
-    """Return tables, one below the other, each with its own notes; then all others, once."""
+def tables(chosen: Sequence[Table], *, ids: bool = True) -> RenderableType:
+    """Return tables, one below the other, each with its own notes; then all others, once.
+
+    ids: print the id of each table behind its title, where a command takes ids.
+    """
     notes = [table.notes for table in chosen]
     pairs = zip(chosen, own_notes(notes), strict=True)
-    parts = [part for table, own in pairs for part in _table(table, own)]
+    parts = [part for table, own in pairs for part in _table(table, own, ids=ids)]
     if others := other_notes(notes):
         parts += [Text("Notes", style="bold"), *(_Item(note, "dim") for note in others), Text()]
     return Group(*parts)
@@ -174,8 +177,8 @@ class _Item:
             yield Text.assemble("  " if index else f"{self.mark} ", line)
 
 
-def _table(table: Table, notes: Sequence[str]) -> Iterator[RenderableType]:
-    yield Text(f"{table.title}  ({table.id})", style="bold")
+def _table(table: Table, notes: Sequence[str], *, ids: bool) -> Iterator[RenderableType]:
+    yield Text(f"{table.title}  ({table.id})" if ids else table.title, style="bold")
     yield Blocks(apart(table))
     yield from (_Item(note, "dim") for note in notes)
     yield Text()
