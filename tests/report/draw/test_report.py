@@ -158,7 +158,9 @@ def test_omitted_items_are_on_the_page(folder: Path) -> None:
 
     missing = compose(folder).warnings[0]
     assert missing.caveats == (Caveat.INCOMPLETE,)
-    assert [part.count for part in missing.parts] == [1, 1]
+    total, *reasons = missing.parts
+    assert (total.subject, missing.of) == ({"launches": 2}, 103)
+    assert [part.count for part in reasons] == [1, 1]
     assert shows(text, "1 of 6 launches", " time: ", "600 s")
 
 
