@@ -163,4 +163,4 @@ def test_a_statement_undecided_by_simulation_has_a_reason() -> None:
     found = {one.statement.id: one.undecided for one in scored(PAPER, [])}
     assert all(found.values())
     assert found["lammps-eagle-turn"].startswith("table 1: ")
-    assert shows(found["hops-vary"], "no published table", "not simulated")
+    assert shows(found["hops-vary"], "published table", "not simulated")
