@@ -23,6 +23,7 @@ from haloscope.study.plan import Plan, SavedPlan
 from haloscope.study.program import Forecast
 from haloscope.study.schema import Study
 from haloscope.study.settings import settings_of
+from haloscope.study.values import SEED_LIMIT
 
 SITE = Site(nodes=1, cores=4, hardware_threads=8, memory_bytes=2**30, toolchains=("fake",))
 
@@ -596,6 +597,21 @@ def test_a_case_survives_serialisation() -> None:
 
     assert again == plan
     assert [case.id for case in again.cases] == [case.id for case in cases]
+
+
+@pytest.mark.parametrize("seed", [0, SEED_LIMIT])
+def test_the_ends_of_the_range_of_seeds_are_valid(seed: int) -> None:
+    plan = SavedPlan("mine", "ours", seed, planned({}).cases, (), {}, {"host": "here"})
+
+    assert plan_of(json.dumps(plan.as_dict()).encode()) == plan
+
+
+@pytest.mark.parametrize("seed", [-1, SEED_LIMIT + 1])
+def test_other_seeds_are_invalid(seed: int) -> None:
+    plan = SavedPlan("mine", "ours", seed, planned({}).cases, (), {}, {"host": "here"})
+
+    with pytest.raises(ValueError, match="seed"):
+        plan_of(json.dumps(plan.as_dict()).encode())
 
 
 def test_a_plan_older_than_best_fit_keeps_its_ids() -> None:
