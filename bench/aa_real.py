@@ -141,10 +141,9 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
         "three message sizes of a set are measured in the same launches, so the number of "
         "independent comparisons is the number of sets.",
         "",
-        "Random order makes the test exact for any machine. Without random order, a drift of the "
-        "machine is reported as a difference (last row of the table). This also happens when two "
-        "result folders",
-        "are measured one after the other.",
+        "Random order makes the test exact for any machine. Without random order, a slow change of "
+        "the machine's speed is reported as a difference (last row of the table). This also "
+        "happens when two result folders are measured one after the other.",
         "",
         "| bytes | one-way median | range over launches | correlation of consecutive launches |",
         "|---|---|---|---|",

@@ -28,7 +28,7 @@ SEVERAL = 3
 BY_TABLE = "by the paper's own cells"
 OWN = {
     "yes": "confirm", "no": "contradict", "mixed": "partly confirm",
-    "no cells": "contain no cells for",
+    "no cells": "do not cover",
 }  # fmt: skip
 """OWN says what the paper's own tables do to statements of a verdict."""
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shared by the bench scripts: run competitors in turn (A B A B ...), write what was measured.
 
-The unit is the launch. Every round runs each competitor once, so that a slow drift of the machine
+The unit is the launch. Every round runs each competitor once, so that a slow change of the machine
 falls on all of them alike; the figure of merit is the ratio within a round, its median over rounds.
 """
 

@@ -46,7 +46,7 @@ def test_a_site_file_is_never_overwritten(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"nodes": 9}, "nodes of partition lab"),
+        ({"nodes": 9}, "nodes of partition 'lab'"),
         ({"max_minutes": None}, "max_minutes = 240"),
         ({"name": "labs"}, "'labs'"),
     ],

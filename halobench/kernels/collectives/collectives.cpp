@@ -237,7 +237,7 @@ Kernel collectives() {
   for (const auto& operation : operations) {
     kernel.results.push_back(
         {std::string(operation.name) + "_s", real,
-         std::string("time per call of ") + operation.name + " at the first message size", "s",
+         std::string("time per ") + operation.name + " call, with the first of sizes", "s",
          "absent unless requested"});
   }
   kernel.point_results = {{"latency_s", real, "time per call, median over repetitions", "s"}};

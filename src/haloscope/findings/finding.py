@@ -25,6 +25,7 @@ class FindingShape(StrEnum):
     VALUE = "value"
     COMPARISON = "comparison"
     BEST = "best"
+    REQUEST = "request"
     TREND = "trend"
     BREAKDOWN = "breakdown"
     BOUND = "bound"

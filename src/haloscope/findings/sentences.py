@@ -246,7 +246,8 @@ def _trend(finding: Finding, part: Claim) -> str:
     own = words({**part.subject, **point_of(finding, part)})
     value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
     if part.ratio is None:
-        return f"{value}{bracketed(own, spread_of(part, finding.metric))}"
+        cost = "" if part.node_s is None else node_time(part.node_s)
+        return _stated(finding, value, own, cost, spread_of(part, finding.metric))
     inverse, pace = _pace(finding, part)
     sure = interval_of(part.ratio, inverse=inverse)
     efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
@@ -265,7 +266,13 @@ def _trend(finding: Finding, part: Claim) -> str:
     to = f" {than} {words(part.reference)}" if part.reference else ""
     by = f"{times} {pace}{with_own}{to}"
     by += bracketed(sure, undecided, efficiency, cost)
-    return f"{value}{bracketed(own)}, {by}" if value else by
+    return f"{_stated(finding, value, own)}, {by}" if value else by
+
+
+def _stated(finding: Finding, value: str, own: str, *detail: str) -> str:
+    """Return "221 ms (16 nodes)"; for a request, "16 nodes (221 ms)"."""
+    first, second = (own, value) if finding.shape is FindingShape.REQUEST else (value, own)
+    return f"{first}{bracketed(second, *detail)}"
 
 
 _FASTER, _MORE = "faster", "as much"
@@ -385,6 +392,7 @@ _BODIES: Mapping[FindingShape, Callable[[Finding], str]] = MappingProxyType(
         FindingShape.COMPARISON: compared,
         FindingShape.BEST: fastest,
         FindingShape.TREND: _trends,
+        FindingShape.REQUEST: _trends,
         FindingShape.BREAKDOWN: _breakdown,
         FindingShape.BOUND: partial(_each, _bound),
         FindingShape.PUBLISHED: _published,

@@ -57,6 +57,10 @@ _BARE = (
 """Settings of findings, not of cases, whose values need no name."""
 
 
+_LEADING = ("choice", "part")
+"""Settings of findings that stand before all others."""
+
+
 _FORMS = MappingProxyType(
     {
         "guidelines": "{guidelines} of {of} guidelines",
@@ -83,8 +87,8 @@ _SPANS = 3
 def words(settings: Settings) -> str:
     """Describe settings: "n = 1024, nonblocking, 2 processes", "the default, 2 nodes"."""
     bare = {*COUNTED, *_FORMS, *_BARE, "size"}
-    own = [name for name in settings if name in bare]
-    known = [name for name in settings if name not in (*own, "of", "choice")]
+    own = [name for name in settings if name in bare and name not in _LEADING]
+    known = [name for name in settings if name not in (*own, *_LEADING, "of")]
     if "nodes" in settings and "ppn" in settings:
         known.append("nodes")
         own.remove("nodes")
@@ -110,8 +114,8 @@ def words(settings: Settings) -> str:
         elif value not in (None, ""):
             texts.append(str(value))
     every = ", ".join(text for text in texts if text)
-    choice = settings.get("choice")
-    return ", ".join(filter(None, (str(choice), every))) if choice else every
+    first = [str(settings[name]) for name in _LEADING if settings.get(name)]
+    return ", ".join(filter(None, (*first, every)))
 
 
 def interval(estimate: Estimate, scale: Scale = PLAIN) -> str:

@@ -141,7 +141,7 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
             if is_now is not None and (in_file is None or in_file > is_now):
                 what = f"{in_file or 'no limit'} in the file, but {is_now} in Slurm"
                 remedy = f"set {key} = {is_now}"
-                yield Problem(f"{where}: {key} of partition {one.name}", what, remedy)
+                yield Problem(f"{where}: {key} of partition '{one.name}'", what, remedy)
     if now.shared_cores and site.shared_cores != now.shared_cores:
         what = f"{site.shared_cores or 'no value'} in the file, but the nodes of this test cluster "
         what += f"share {count(now.shared_cores, 'core')}"

@@ -35,6 +35,7 @@ from haloscope.toolchains import in_path, library
 from haloscope.toolchains.added import pypi
 from haloscope.toolchains.launching import Job
 from haloscope.toolchains.library import Toolchain
+from haloscope.toolchains.transport import Family
 
 Check = Callable[[Patient], CheckResult]
 QUOTA = "sys/fs/cgroup/cpu.max"
@@ -247,13 +248,18 @@ done
 """
 
 
-def a_toolchain(tmp_path: Path, launcher: str = "exit 1", wrapper: str = 'c++ "$@"') -> Patient:
+def a_toolchain(
+    tmp_path: Path,
+    launcher: str = "exit 1",
+    wrapper: str = 'c++ "$@"',
+    family: Family = "mpich",
+) -> Patient:
     """A patient whose mpirun and mpicxx are these scripts."""
     for name, body in (("mpirun", launcher), ("mpicxx", wrapper)):
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / name).chmod(0o755)
     programs = tmp_path / "mpicxx", tmp_path / "mpirun"
-    return Patient(toolchain=Toolchain("x", None, *programs, "mpich", "X MPI 1.0"))
+    return Patient(toolchain=Toolchain("x", None, *programs, family, "X MPI 1.0"))
 
 
 def test_the_compiler_is_tested(tmp_path: Path) -> None:
@@ -279,16 +285,21 @@ exit 1"""
 NOT_FOUND = "echo 'mpicxx: line 340: x86_64-conda-linux-gnu-c++: command not found' >&2; exit 127"
 
 
-@pytest.mark.parametrize("wrapper", [NO_COMPILER, NOT_FOUND])
-def test_a_wrapper_without_its_compiler_is_named_as_such(tmp_path: Path, wrapper: str) -> None:
-    broken = a_toolchain(tmp_path, wrapper=wrapper)
+@pytest.mark.parametrize(
+    ("wrapper", "family", "variable"),
+    [(NO_COMPILER, "openmpi", "OMPI_CXX="), (NOT_FOUND, "mpich", "MPICH_CXX=")],
+)
+def test_a_wrapper_without_its_compiler_is_named_as_such(
+    tmp_path: Path, wrapper: str, family: Family, variable: str
+) -> None:
+    broken = a_toolchain(tmp_path, wrapper=wrapper, family=family)
 
     for check in (libraries.check_mpi, libraries.check_compiler):
         found = check(broken)
         assert found.level == "fail"
         assert "x86_64-conda-linux-gnu-c++" in found.what
         assert found.remedy is not None
-        assert "MPICH_CXX=" in found.remedy and "conda install cxx-compiler" in found.remedy
+        assert variable in found.remedy and "conda install cxx-compiler" in found.remedy
 
 
 def test_a_library_without_a_launcher_is_not_reported_as_uninstalled(

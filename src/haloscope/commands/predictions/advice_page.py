@@ -119,10 +119,18 @@ def _findings(result: Advice) -> list[Finding]:
         node_hours=other if by_time and advised.candidate.nodes != usual.candidate.nodes else None,
         verdict=_VERDICTS.get(result.verdict, Verdict.FASTER),
     )
-    question = "Layout to request, time per step"
-    shape = FindingShape.TREND if by_time else FindingShape.VALUE
     unsure = (Caveat.NOT_VALIDATED,) if result.verdict is Sureness.NOT_VALIDATED else ()
-    found = [Finding(question, shape, (claim,), metric, "advice", caveats=unsure, kind="layout")]
+    found = [
+        Finding(
+            "Layout to request",
+            FindingShape.REQUEST,
+            (claim,),
+            metric,
+            "advice",
+            caveats=unsure,
+            kind="layout",
+        )
+    ]
     parts = tuple(
         Claim(_settings(one), estimate=one.time, node_s=one.node_seconds)
         for one in result.front

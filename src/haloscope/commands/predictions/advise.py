@@ -40,9 +40,9 @@ from published tables of the same kernel and cluster, if there are any. On this 
 local), all candidates are measured. On a site, candidates are simulated with the cluster file named
 in the site file.
 
-On this machine and on a site, the two best candidates and the default layout are then launched in
-turn. This ends when the difference is significant or the time limit is reached. On a site, these
-launches run in one job.
+On this machine and on a site, the command then launches the two best candidates and the default
+layout alternately, until their difference is significant or the time limit is reached. On a site,
+all these launches run in one job.
 
 The default layout is the baseline. It fills as few nodes as possible, in order, with one thread per
 task. Different numbers of nodes and threads are compared first, then other rank mappings of the two

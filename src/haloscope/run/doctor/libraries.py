@@ -84,8 +84,8 @@ def check_mpi(patient: Patient) -> CheckResult:
     if wrapped not in (None, toolchain.family):
         what = f"mpicxx in PATH belongs to {wrapped}, but mpirun belongs to {toolchain.version}"
         remedy = (
-            "put the bin folder of one library first in PATH (Debian: update-alternatives --config "
-            "mpirun)"
+            "put the bin folder of the library to use first in PATH (Debian: update-alternatives "
+            "--config mpirun)"
         )
         return CheckResult("MPI", "fail", what, remedy)
     if why := in_path.compiled(str(toolchain.mpicxx), build.environment(toolchain)):
@@ -96,7 +96,7 @@ def check_mpi(patient: Patient) -> CheckResult:
     pair = in_path.found() if toolchain.name == "system" else None
     if pair is not None and (others := in_path.passed_over(pair)):
         remedy = (
-            "put the bin folder of one library first in PATH, or repair or remove the other library"
+            "put the bin folder of the library to use first in PATH, or repair or remove the others"
         )
         return CheckResult("MPI", "warn", f"{what} is used, because {'; '.join(others)}", remedy)
     return CheckResult("MPI", "ok", what)
