@@ -179,6 +179,14 @@ def test_each_sentence_pattern_has_one_form(
     assert sentence(finding) == f"Asked: {expected}"
 
 
+def test_the_reference_does_not_repeat_common_settings() -> None:
+    own, other = {"ppn": 2, "nodes": 8}, {"ppn": 1, "nodes": 8}
+    part = Claim(own, other, ratio=ratio(2.0), verdict=Verdict.FASTER)
+    finding = Finding("Asked", FindingShape.BEST, (part,), common={"nodes": 8})
+
+    assert sentence(finding).count("8 nodes") == 1
+
+
 def test_shared_settings_are_named_after_the_question() -> None:
     common: Settings = {"kernel": "poisson_cg", "n": 64, "nodes": 1, "ppn": 2, "threads": 1}
     part = Claim({"part": "a"}, share=0.5)

@@ -171,10 +171,13 @@ def _first(finding: Finding, part: Claim) -> str:
 def _apart(finding: Finding, part: Claim) -> list[Settings]:
     """Return the winners without the settings that all cases of the finding share."""
     every = [part.subject, *part.also]
-    own: list[Settings] = [
-        {k: v for k, v in one.items() if finding.common.get(k) != v} for one in every
-    ]
+    own = [_own(finding, one) for one in every]
     return own if all(own) else every
+
+
+def _own(finding: Finding, settings: Settings) -> Settings:
+    """Return settings without those that all cases of the finding share."""
+    return {k: v for k, v in settings.items() if finding.common.get(k) != v}
 
 
 _NEED_VERDICT = (Verdict.EQUAL, Verdict.UNDECIDED)
@@ -218,7 +221,7 @@ def _winner(finding: Finding, part: Claim) -> Iterator[str]:
             has = "have" if is_plural(several[0]) else "has"
             yield f"{names[0]} {has} the lowest median, {time}"
     if part.ratio and part.reference:
-        other = words(part.reference)
+        other = words(_own(finding, part.reference) or part.reference)
         take = "take" if is_plural(part.reference) else "takes"
         off = error_of(part.ratio.estimate)
         yield f"{other} {take} {factor(part.ratio)}{off} as long{_at_cost(part)}"

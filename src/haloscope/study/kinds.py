@@ -95,7 +95,7 @@ KINDS = (
     Kind("convergence", "convergence", table=True, kernels=_SOLVER),
     Kind("surfaces", "convergence", figure=True, kernels=_SOLVER, having="surface"),
     Kind("walltime_grid", "walltime", table=True, kernels=_SOLVER),
-    Kind("hybrid_grid", "walltime", table=True, kernels=_SOLVER, over=("ppn",)),
+    Kind("hybrid_grid", "walltime", table=True, figure=True, kernels=_SOLVER, over=("ppn",)),
     Kind("bind", "walltime", table=True, figure=True, kernels=_SOLVER, over=("bind",)),
     Kind("clusters", "walltime", table=True, kernels=_SOLVER),
     Kind("overlay", "walltime", figure=True, kernels=_SOLVER),

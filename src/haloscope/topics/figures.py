@@ -45,6 +45,7 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "jacobi": jacobi.jacobi_figures,
     "roofline": jacobi.roofline_figures,
     "iterations": poisson.iterations_figures,
+    "hybrid_grid": poisson.hybrid_grid_figures,
     "sf_latency": star_forests.sf_latency_figures,
     "sf_grid": star_forests.sf_grid_figures,
     "split_phase": split_phase.split_phase_figures,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from made import build, column, launches, texts
+from made import build, column, draw, launches, panels, texts
 from noted import noted, shows
 from recorded import bad, cases, changed, poisson
 
@@ -235,6 +235,21 @@ def test_hybrid_grids_divide_the_same_cores_in_several_ways() -> None:
         ["2 MPI processes", "2 threads", "2.00 s"],
         ["4 MPI processes", "1 thread", "1.50 s"],
     ]
+
+
+def test_hybrid_figures_have_a_curve_per_number_of_nodes() -> None:
+    raws = [
+        raw
+        for ppn, threads, nodes, time in ((1, 4, 1, 3.0), (4, 1, 1, 1.5), (1, 4, 2, 2.0))
+        for raw in launches(4096, [time] * 3, ranks=ppn * nodes, threads=threads, nodes=nodes)
+    ]
+
+    (figure,) = draw("hybrid_grid", raws)
+
+    (panel,) = panels(figure)
+    found = {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
+    assert found == {"1 node": [(1, 3.0), (4, 1.5)], "2 nodes": [(1, 2.0)]}
+    assert set(figure.cases) == {case.id for case in cases(raws)}
 
 
 def test_hybrid_grids_are_compared_with_table_7_1() -> None:

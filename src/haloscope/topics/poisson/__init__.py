@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Iterations per second of poisson_cg's variants, by ranks: their sensitivity to latency."""
+"""What tables and figures of poisson_cg share: iterations per second, and equal cores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.comparison import Measure
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.races import Race, races
-from haloscope.layout import PROCESSES
+from haloscope.grouped import grouped
+from haloscope.layout import CORES, PROCESSES
 from haloscope.stats.estimates import Estimate
 
 AXES = (*PROCESSES, "variant", "s", "reorthogonalise", "iterations")
@@ -83,3 +84,29 @@ def by_ranks(cases: Sequence[MeasuredCase], seed: int) -> list[tuple[Paces, list
 def _of_one_layout(found: Paces) -> bool:
     layouts = {(case.ranks, case.layout.nodes) for case in found.part.cases}
     return len(layouts) == len(found.by_ranks)
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """Cases of one mesh that divide the cores of a node among processes in several ways."""
+
+    part: Facet
+    n: int
+    cores: int
+    cases: list[MeasuredCase]
+
+    @property
+    def title(self) -> str:
+        """Return the title of its table and figure."""
+        counted = self.cases[0].counted
+        return f"Wall time, {self.cores} {counted} per node, n × n = {self.n} × {self.n}"
+
+
+def divisions(cases: Sequence[MeasuredCase]) -> Iterator[Division]:
+    """Yield the cases of each mesh and number of cores per node, with several ppn."""
+    solves = [case for case in cases if case.kernel == "poisson_cg"]
+    for part in facets(solves, ("n", *CORES)):
+        places = grouped(part.cases, lambda case: (case.number("n"), case.layout.cores_of_a_node))
+        for (n, cores), own in sorted(places.items()):
+            if len(values(own, "ppn")) > 1:
+                yield Division(part, n, cores, own)

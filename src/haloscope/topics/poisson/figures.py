@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any
 
-from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
-from haloscope.quantities import number
+from haloscope.quantities import count, number, seconds
 from haloscope.topics.common.figure import (
     OVER_PROCESSES,
     Axis,
@@ -17,10 +17,11 @@ from haloscope.topics.common.figure import (
     Figure,
     Lines,
     Surface,
+    bars,
     counts,
     mark,
 )
-from haloscope.topics.poisson import Paces, paces
+from haloscope.topics.poisson import Division, Paces, divisions, paces
 
 
 def iterations_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -59,6 +60,48 @@ def _figure(found: Paces, context: Context) -> Figure:
             f"Iterations per second on {ranks[0]} to {ranks[-1]} ranks. With the most ranks: "
             f"{values}."
         ),
+    )
+
+
+def hybrid_grid_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Wall time by processes per node on the same cores, one curve per number of nodes."""
+    return [_hybrid(one, context) for one in divisions(cases)]
+
+
+def _hybrid(found: Division, context: Context) -> Figure:
+    timed = [case for case in found.cases if case.time]
+    curves = tuple(
+        Curve(
+            count(nodes, "node"),
+            tuple(
+                mark(case.layout.ppn, case.time)
+                for case in sorted(timed, key=lambda case: case.layout.ppn)
+                if case.time and case.layout.nodes == nodes
+            ),
+            joined=False,
+        )
+        for nodes in values(timed, "nodes")
+    )
+    panel = Lines(
+        "time",
+        "",
+        Axis("processes per node", "log2", counts(values(found.cases, "ppn"))),
+        Axis("time (s)", "log"),
+        curves,
+    )
+    fastest = min(timed, key=lambda case: case.time_s, default=None)
+    best = "no measured case"
+    if fastest is not None:
+        ppn = count(fastest.layout.ppn, "process", "processes")
+        nodes = count(fastest.layout.nodes, "node")
+        best = f"fastest: {seconds(fastest.time_s)} with {ppn} per node on {nodes}"
+    return Figure(
+        kind="hybrid_grid",
+        title=context.title(found.title, found.part.label),
+        panels=(panel,),
+        alt=f"{count(len(curves), 'curve')}; {best}.",
+        notes=bars(timed, [panel]),
+        cases=tuple(case.id for case in timed),
     )
 
 

@@ -32,7 +32,7 @@ from haloscope.topics.common.table import (
     times,
 )
 from haloscope.topics.contrast import pooled
-from haloscope.topics.poisson import Paces, converged, paces
+from haloscope.topics.poisson import Paces, converged, divisions, paces
 
 _KINDS = ("convergence",)
 _COLUMNS = (
@@ -256,28 +256,21 @@ def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> lis
 
 def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Wall time by nodes (columns) and processes and threads per node (rows), one grid per mesh."""
-    solves = [case for case in cases if case.kernel == "poisson_cg"]
     stub = (
         Column("ppn", "processes", "per node", "left"),
         Column("threads", "threads each", "per node", "left"),
     )
     grids = []
-    for part in facets(solves, ("n", *CORES)):
-        places = grouped(part.cases, lambda case: (case.number("n"), case.layout.cores_of_a_node))
-        for (n, cores), own in sorted(places.items()):
-            if len(ppns := values(own, "ppn")) > 1:
-                heading = f"Wall time, {cores} {own[0].counted} per node, n × n = {n} × {n}"
-                heads = {
-                    ppn: (
-                        label(count(ppn, "MPI process", "MPI processes"), ppn),
-                        label(count(cores // ppn, "thread"), cores // ppn),
-                    )
-                    for ppn in ppns
-                }
-                title = context.title(heading, part.label)
-                grids.append(
-                    _grid("hybrid_grid", ("hybrid_grid",), title, stub, heads, own, context)
-                )
+    for one in divisions(cases):
+        heads = {
+            ppn: (
+                label(count(ppn, "MPI process", "MPI processes"), ppn),
+                label(count(one.cores // ppn, "thread"), one.cores // ppn),
+            )
+            for ppn in values(one.cases, "ppn")
+        }
+        title = context.title(one.title, one.part.label)
+        grids.append(_grid("hybrid_grid", ("hybrid_grid",), title, stub, heads, one.cases, context))
     return lettered(grids)
 
 
