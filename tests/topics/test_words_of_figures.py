@@ -101,6 +101,7 @@ RAWS: dict[str, list[Raw]] = {
     "ring": [ring(0.8e-6 * ranks, ranks=ranks) for ranks in (1, 2, 3, 4)],
     "collectives": [collectives(COLLECTIVE, ranks=2)],
     "surfaces": [poisson(32, surface=33)],
+    "hybrid_grid": [poisson(256, ranks=p, threads=4 // p, time_s=1.0 / p) for p in (1, 2, 4)],
     "overlay": [poisson(1024, ranks=p, variant="textbook") for p in (1, 2)],
     "scaling": solves(1, 2, 4, 8),
     "scaling_law": solves(1, 2, 4, 8, 16, 32),
