@@ -237,7 +237,7 @@ def each_kernel(bare: Bare) -> dict[str, float]:
 def whole_build(bare: Bare) -> float:
     """Processor seconds of building all kernels, with nothing built before."""
     shutil.rmtree(bare.cache / "builds")
-    done = bare.attempt("./haloscope toolchain build --all")
+    done = bare.attempt("./haloscope toolchain build")
     if "invalid choice: 'build'" in done.output:  # an older haloscope: one kernel brings them all
         done = bare.run("./haloscope once empty --json")
     if done.code:

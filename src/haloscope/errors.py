@@ -47,7 +47,10 @@ def printable(text: str) -> str:
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """Return a hint for an unknown name: the nearest known name, then all, unless too many."""
+    """Return a hint for an unknown name: the nearest known name, and all unless it suffices.
+
+    It suffices if there are many names, or only one.
+    """
     hint = guess(word, known)
     enough = hint and not 1 < len(known) <= _MANY
     return hint.rstrip() if enough else f"{hint}{among(sorted(known))}"

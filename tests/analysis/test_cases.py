@@ -3,7 +3,7 @@ import recorded
 from noted import shows
 from recorded import bad, cases, changed, of_case, poisson, records, star_forest, stream
 
-from haloscope.analysis.cases import label_of, name_of, row_name, select, values
+from haloscope.analysis.cases import label_of, name_of, own_settings, row_name, select, values
 from haloscope.analysis.facets import facets
 from haloscope.analysis.grouping import Planned, group
 from haloscope.stats.estimates import Estimate
@@ -163,6 +163,18 @@ def test_one_thread_is_not_mentioned_if_processes_vary() -> None:
         "2 processes",
     ]
     assert [label_of(case, threads) for case in threads] == ["1 thread", "2 threads"]
+
+
+def test_tasks_of_uneven_nodes_stand_instead_of_processes_per_node() -> None:
+    raws = [
+        poisson(64, ranks=7, nodes=nodes, layout={"tasks": 7, "ppn": -(-7 // nodes)})
+        for nodes in (2, 3)
+    ]
+    own = cases([of_case(raw) for raw in raws])
+
+    assert [own_settings(case, own) for case in own] == [
+        {"kernel": "poisson_cg", "tasks": 7, "nodes": nodes} for nodes in (2, 3)
+    ]
 
 
 def test_tasks_and_nodes_give_the_processes_per_node() -> None:

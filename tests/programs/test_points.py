@@ -27,6 +27,7 @@ from haloscope.analysis.sweeps import sweep
 from haloscope.cli import main
 from haloscope.commands.measuring.launched import show
 from haloscope.findings.caveats import Caveat
+from haloscope.findings.sentences import sentence
 from haloscope.programs.output import Answer, Asked, answer
 from haloscope.programs.schema import ProgramFile
 from haloscope.records.checked import wrong
@@ -471,6 +472,7 @@ def test_tenfold_differences_within_a_launch_cause_a_warning(
     found = [*scattered(cases([printed(times_s=times_s)]), Context())]
 
     assert [one.caveats for one in found] == [(Caveat.SEVERAL_OPERATIONS,)] * warned
+    assert ["10.0x" in sentence(one) for one in found] == [True] * warned
 
 
 def test_a_sweep_cannot_be_a_scatter_plot_but_a_size_can() -> None:

@@ -15,7 +15,7 @@ from haloscope.report.composing import compose
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart, print_zoom
 from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Lines, Mark
-from haloscope.topics.common.notebook import NOTES
+from haloscope.topics.common.notes import NOTES
 from haloscope.topics.common.table import Cell, Column, Table, label
 
 STUDY = """

@@ -24,8 +24,8 @@ std::vector<std::string> ordering_names(bool always_ready) {
 
 constexpr const char* devices =
     "device: GPU memory (--device cuda or hip). A simulated cluster uses the GPUs described in its "
-    "cluster file. Without --device, the device is emulated on the host, and times are not "
-    "representative of a GPU";
+    "cluster file. Otherwise, without --device, the device is emulated on the host, and times "
+    "are not representative of a GPU";
 
 /// Parameters of a device other than its work.
 std::vector<Parameter> of_any_device() {

@@ -334,8 +334,13 @@ def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
 
 
 def own_settings(case: MeasuredCase, among: Sequence[MeasuredCase]) -> dict[str, Setting]:
-    """Return a case's kernel, and its settings that vary among others of its kernel."""
+    """Return a case's kernel, and its settings that vary among others of its kernel.
+
+    Tasks that nodes share unevenly stand instead of processes per node.
+    """
     names = with_nodes(_apart(tuple(among), case.kernel, case.settings.get(MODE)))
+    if case.settings.get("tasks"):
+        names = ["tasks" if name == "ppn" else name for name in names]
     return {"kernel": case.kernel, **{name: case.settings.get(name) for name in names}}
 
 

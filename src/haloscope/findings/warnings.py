@@ -17,14 +17,20 @@ def warned(finding: Finding, head: str, *, imported: bool) -> str:
     """Return a warning as sentences. imported: whether all records are from other programs."""
     explanation = EXPLAINED[finding.caveats[0]]
     parts, counted = finding.parts, ""
-    if parts and parts[0].subject.keys() <= _TOTALS:
-        counted, parts = _counted(finding, parts[0]), parts[1:]
+    if first := counting(finding):
+        counted, parts = _counted(finding, first), parts[1:]
     facts = listed([_fact(finding, part) for part in parts])
     subject = f"{head}: " if head else ""
     text = f"{subject}{explanation.text.removesuffix('.')}{bracketed(counted)}"
     more = [EXPLAINED[one].text for one in finding.caveats[1:]]
     remedy = explanation.remedy_for(imported=imported)
     return " ".join(filter(None, [f"{text}{facts and f': {facts}'}.", *more, remedy]))
+
+
+def counting(finding: Finding) -> Claim | None:
+    """Return the part that counts the cases or launches of a warning; None without one."""
+    first = next(iter(finding.parts), None)
+    return first if first and first.subject and first.subject.keys() <= _TOTALS else None
 
 
 def _counted(finding: Finding, part: Claim) -> str:

@@ -19,7 +19,7 @@ from haloscope.quantities import listed
 from haloscope.report.method import Facts
 from haloscope.study.settings import Settings
 from haloscope.topics.common.figure import Figure
-from haloscope.topics.common.notebook import other_notes, own_notes
+from haloscope.topics.common.notes import other_notes, own_notes
 from haloscope.topics.common.table import Table
 
 _BY_BADGE = (Caveat.SIMULATED, Caveat.NOT_VALIDATED)

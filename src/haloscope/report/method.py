@@ -232,7 +232,11 @@ def _warmed_up(cases: Sequence[MeasuredCase]) -> str:
     warm = sorted(one.repetitions for one in steady if one.repetitions)
     out = f" The first {_span(warm)} repetitions of these were excluded." if warm else ""
     rest = len(found) - len(steady)
-    drifts = f" {rest} of them drift until their end and were included completely." if rest else ""
+    drifts = (
+        f" Times of {count(rest, 'series', 'series')} drift until their end; all were included."
+        if rest
+        else ""
+    )
     return (
         f"Warm-up was detected in {len(warm)} of {count(len(found), 'series', 'series')} of "
         f"repetitions (one per case and size).{out}{drifts}"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
@@ -46,7 +45,7 @@ def of_machine(kept: KeptPredictions) -> Iterator[Finding]:
         yield off(_QUESTION, kept.errors)
     for kernel in kernels:
         own = [one for one in kept.errors if one.kernel == kernel]
-        yield replace(off(f"{_QUESTION}, {kernel}", own), common={"kernel": kernel})
+        yield off(f"{_QUESTION}, {kernel}", own)
     if kept.failures:
         yield _stated({"unsimulated cases": len(kept.failures)})
 

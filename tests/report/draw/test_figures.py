@@ -10,6 +10,7 @@ from made import draw
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba_array
 from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure as Figure_
 from matplotlib.text import Annotation
 from noted import noted, shows
 from recorded import bad, cases, pingpong, poisson, quick, stream
@@ -19,7 +20,7 @@ from haloscope.papers.validated import validated_cells
 from haloscope.report.draw.figures.gantt import draw_gantt
 from haloscope.report.draw.figures.palette import series_styles
 from haloscope.report.draw.figures.panels import BAND, canvas_of, draw_all
-from haloscope.report.draw.figures.scales import plain
+from haloscope.report.draw.figures.scales import plain, subdivide
 from haloscope.study import kinds
 from haloscope.study.kinds import Options
 from haloscope.topics import figures
@@ -320,6 +321,19 @@ def test_a_simulated_cluster_is_not_drawn_twice() -> None:
 
     labels = [curve.label for curve in lines(figure).curves]
     assert labels.count("tara, simulated") == labels.count("tara, published") == 1
+
+
+@pytest.mark.parametrize("height", [0.88e-3, 89.74, 979.0, 3.3])
+@pytest.mark.parametrize("ratio", [1.02, 1.25, 1.52, 1.954, 2.0387, 4.7, 9.9])
+def test_a_logarithmic_axis_below_a_decade_has_several_ticks(height: float, ratio: float) -> None:
+    axes = Figure_().subplots()
+    axes.set_yscale("log")
+    axes.set_ylim(height, height * ratio)
+
+    subdivide(axes, "y", Axis("time (s)", "log"))
+
+    shown = [tick for tick in axes.get_yticks() if height <= tick <= height * ratio]
+    assert len(shown) >= 2 if ratio > 9 else len(shown) >= 3
 
 
 def test_surfaces_use_comparable_scales() -> None:

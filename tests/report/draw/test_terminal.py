@@ -59,13 +59,15 @@ def test_names_of_cases_and_folders_are_wrapped_not_truncated(width: int) -> Non
 
 def test_notes_of_several_tables_are_printed_once() -> None:
     (table,) = made.build("bandwidth", cases(quick()), Context(machine=MACHINE))
-    one, other = (replace(table, notes=("of both", f"of the {name}")) for name in ("one", "other"))
+    several = ("of both", "1", "2", "3")
+    one = replace(table, title="One", notes=(*several, "of one"))
+    other = replace(table, title="Other", notes=("of both", "of the other"))
     out = StringIO()
 
     Console(file=out, width=80).print(tables([one, other]))
 
     noted = [line.strip() for line in out.getvalue().splitlines() if line.startswith("- of")]
-    assert noted == ["- of the one", "- of the other", "- of both"]
+    assert noted == ["- of the other", "- of both", "- of one (One)"]
 
 
 def test_columns_of_verdicts_name_the_second_folder() -> None:
@@ -122,6 +124,16 @@ def test_the_cases_are_named_if_they_fit_below_the_answer_and_warnings() -> None
     Console(file=out, width=80).print(summary(replace(report(0), findings=found)))
 
     assert "2 cases." in out.getvalue().splitlines()
+
+
+def test_a_long_warning_keeps_its_number_of_launches() -> None:
+    parts = [Claim({"launches": 30}), *(Claim({"change": f"{LONG} {k}"}) for k in range(3))]
+    found = (*report(0).findings, warning(Caveat.CHANGED, parts=parts, of=54))
+    out = StringIO()
+
+    Console(file=out, width=80).print(summary(replace(report(0), findings=found)))
+
+    assert "30" in out.getvalue().split() and f"{LONG} 2" not in out.getvalue()
 
 
 @pytest.mark.parametrize("warnings", [0, 2])

@@ -17,7 +17,7 @@ from haloscope.paths import write_whole
 from haloscope.report.document import Document, Section
 from haloscope.report.draw.apart import apart, width
 from haloscope.report.draw.figures import Drawing
-from haloscope.topics.common.notebook import other_notes, own_notes
+from haloscope.topics.common.notes import common_notes, own_notes
 from haloscope.topics.common.table import Cell, Column, Table
 
 LINES_A_PAGE = 46
@@ -129,7 +129,7 @@ def _write_floats(
     made: Any = environment.get_template("floats.tex").module
     files = {"preamble": _PREAMBLE + environment.get_template("preamble.tex").render() + "\n"}
     notes = [table.notes for table in document.tables]
-    files["notes"] = made.notes_of(list(other_notes(notes)))
+    files["notes"] = made.notes_of(common_notes(document.tables))
     for table, own in zip(document.tables, own_notes(notes), strict=True):
         files[f"table-{table.id}"] = made.table_of(table, own)
     for figure in document.figures:

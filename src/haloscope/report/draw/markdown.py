@@ -12,7 +12,7 @@ from haloscope.report.document import Document, Section
 from haloscope.report.draw.apart import apart
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.method import Facts
-from haloscope.topics.common.notebook import other_notes, own_notes
+from haloscope.topics.common.notes import common_notes, own_notes
 from haloscope.topics.common.table import Cell, Table
 
 
@@ -30,7 +30,7 @@ def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], pat
     for table, own in zip(tables, own_notes(notes), strict=True):
         parts += ["", f"### {_inert(table.title)}", "", *pipes(table), ""]
         parts += [f"- {_inert(note)}" for note in own]
-    if others := other_notes(notes):
+    if others := common_notes(tables):
         parts += ["", "### Notes", "", *(f"- {_inert(note)}" for note in others)]
     write_asked(path, "\n".join(parts) + "\n")
 

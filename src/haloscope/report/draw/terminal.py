@@ -15,10 +15,11 @@ from rich.text import Text
 
 from haloscope.findings.badge import brief_badge
 from haloscope.findings.finding import Finding, FindingShape, Prominence
+from haloscope.findings.warnings import counting
 from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
-from haloscope.topics.common.notebook import other_notes, own_notes
+from haloscope.topics.common.notes import common_notes, own_notes
 from haloscope.topics.common.table import Cell, Table
 
 _TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
@@ -94,7 +95,9 @@ def _brief(document: Document, warning: Finding) -> str:
     full = f"! {document.said(warning)}"
     if len(full) < 2 * COLUMNS:
         return full
-    kept = () if warning.shape is FindingShape.WARNING else warning.parts[:1]
+    kept = warning.parts[:1]
+    if warning.shape is FindingShape.WARNING and not counting(warning):
+        kept = ()
     return f"! {document.said(replace(warning, parts=kept))}"
 
 
@@ -153,7 +156,7 @@ def tables(chosen: Sequence[Table], *, ids: bool = True) -> RenderableType:
     notes = [table.notes for table in chosen]
     pairs = zip(chosen, own_notes(notes), strict=True)
     parts = [part for table, own in pairs for part in _table(table, own, ids=ids)]
-    if others := other_notes(notes):
+    if others := common_notes(chosen):
         parts += [Text("Notes", style="bold"), *(_Item(note, "dim") for note in others), Text()]
     return Group(*parts)
 

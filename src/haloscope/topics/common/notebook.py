@@ -223,43 +223,6 @@ class Notebook:
         return f"simulated time: {REPLICATES}{also}"
 
 
-_MARKS = (OVERSUBSCRIBED, EMULATED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING)
-_SPREADS = ("[a, b]: ", "a … b: ", "(a … b): ", "A value without ", "A percentile without ")
-_RATIOS = ("ratio: ", f"a{RANGE}b: ", "The speedup is ", "Test for p: ", "An interval may ")
-NOTES = 3
-"""NOTES is the maximum number of notes below a table or figure; the others stand once, apart."""
-
-
-def explains_marks(note: str) -> bool:
-    """Return whether a note explains marks, spreads, ratios, or tests, as in any table."""
-    return note == ONE_ALLOCATION or note.startswith(
-        (*(f"{mark} " for mark in _MARKS), *_SPREADS, *_RATIOS)
-    )
-
-
-def own_notes(several: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the notes to show below each item: at most three, which no other item has."""
-    number_of = Counter(note for notes in several for note in dict.fromkeys(notes))
-    return [
-        [
-            note
-            for note in dict.fromkeys(notes)
-            if number_of[note] == 1 and not explains_marks(note)
-        ][:NOTES]
-        for notes in several
-    ]
-
-
-def other_notes(several: Sequence[Sequence[str]]) -> dict[str, list[int]]:
-    """Return all other notes, each with the indices of its items, and marks first."""
-    having: dict[str, list[int]] = {}
-    for index, (notes, own) in enumerate(zip(several, own_notes(several), strict=True)):
-        for note in dict.fromkeys(notes):
-            if note not in own:
-                having.setdefault(note, []).append(index)
-    return {note: having[note] for note in sorted(having, key=lambda one: not explains_marks(one))}
-
-
 def spread_notes(estimates: Sequence[Estimate]) -> list[str]:
     """Explain the spreads of estimates, by method, with the number of launches."""
     by_method = grouped(estimates, lambda one: one.method)

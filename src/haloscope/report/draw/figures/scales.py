@@ -72,7 +72,7 @@ def subdivide(axes: Axes, which: str, axis: Axis) -> None:
     low, high = one.get_view_interval()
     if _within(LogLocator(), low, high)[1:]:
         return
-    locators = (*map(_every, _OF_A_DECADE), MaxNLocator(5, steps=[1, 2, 5, 10]))
+    locators = (*map(_every, _OF_A_DECADE), *map(_evenly, (5, 10)))
     found = (_within(locator, low, high) for locator in locators)
     ticks = next(own for own in found if len(own) >= _LEAST)
     one.set_major_locator(FixedLocator(ticks))
@@ -81,6 +81,10 @@ def subdivide(axes: Axes, which: str, axis: Axis) -> None:
 
 def _every(subs: Sequence[float]) -> LogLocator:
     return LogLocator(subs=subs)
+
+
+def _evenly(intervals: int) -> MaxNLocator:
+    return MaxNLocator(intervals, steps=[1, 2, 5, 10])
 
 
 def _within(locator: Locator, low: float, high: float) -> list[float]:
