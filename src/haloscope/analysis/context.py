@@ -64,19 +64,22 @@ class Context:
         """Return the study's own title, or the kind's; the selection by `where`, unless the title
         is the study's own, and `parts` follow in parentheses.
         """
-        chosen = "" if self.options.title else self._chosen(given)
+        chosen = "" if self.options.title else self._chosen(given, parts)
         settings = ", ".join(part for part in (chosen, *parts) if part)
         title = self.options.title or given
         return f"{title} ({settings})" if settings else title
 
-    def _chosen(self, given: str) -> str:
-        """Return the settings that `where` fixes and that differ in other cases."""
+    def _chosen(self, given: str, parts: Sequence[str]) -> str:
+        """Return the settings that `where` fixes and that differ in other cases, without a kernel
+        that the title or its parts name.
+        """
         differ = varying([case.settings for case in self.all_cases])
         selected: dict[str, Sequence[Any]] = {
             name: value if isinstance(value, list | tuple) else [value]
             for name, value in self.options.where.items()
         }
         fixed = {name: selected[name][0] for name in differ if len(selected.get(name, ())) == 1}
-        return describe(
-            fixed, [name for name in fixed if name != "kernel" or fixed[name] not in given]
-        )
+        kernel = fixed.get("kernel", "")
+        if kernel in given or kernel in parts:
+            fixed.pop("kernel", None)
+        return describe(fixed, list(fixed))
