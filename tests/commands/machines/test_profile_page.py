@@ -3,13 +3,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from haloscope.commands.machines.profile_page import MOST_RANKS, MOST_ROWS, document, printed
+from haloscope.commands.machines import profile
+from haloscope.commands.machines.profile_page import (
+    MOST_PRINTED,
+    MOST_RANKS,
+    MOST_ROWS,
+    document,
+    printed,
+)
 from haloscope.findings.finding import FindingShape
+from haloscope.profiling import traffic
 from haloscope.profiling.document import ProfileJson, WorldJson
+from haloscope.profiling.process import Sent
+from haloscope.profiling.traffic import Flow, Rank, Traffic
+from haloscope.toolchains.library import Toolchain
 from haloscope.topics.common.figure import Bars
 
 
@@ -99,6 +111,36 @@ def test_phases_with_the_most_bytes_are_printed_and_the_rest_counted(number: int
 
     assert [row[0].text for row in phases.rows] == [f"p{k}" for k in range(MOST_ROWS)]
     assert len(phases.notes) == (number > MOST_ROWS)
+
+
+def test_the_operation_with_the_most_bytes_is_printed_after_many_others() -> None:
+    small = [
+        {"phase": f"p{k}", "operation": "Bcast", "calls": 1, "bytes": 8} for k in range(MOST_ROWS)
+    ]
+    large = {"phase": "z", "operation": "File_write", "calls": 1, "bytes": 1 << 30}
+    counts = {"collectives": small, "files": [large]}
+    made = page(world(FUNCTIONS, [4.0, 8.0]) | counts)
+
+    (operations,) = (table for table in printed(made) if table.id == "operations-1")
+
+    assert [row[3].value for row in operations.rows] == [1 << 30, *[8] * (MOST_ROWS - 1)]
+
+
+@pytest.mark.parametrize("ranks", [MOST_PRINTED, MOST_PRINTED + 1])
+def test_a_matrix_that_is_not_printed_is_located(
+    ranks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flow = Flow("p", Rank(1, 0), Rank(1, 1))
+    counted = Traffic(1, ("a",) * ranks, {flow: Sent(1, 8)})
+    monkeypatch.setattr(profile, "_counted", lambda *_: (0, [{}]))
+    monkeypatch.setattr(traffic, "put_together", lambda _: [counted])
+    mpi = Toolchain("mpich", None, Path("mpicxx"), Path("mpirun"), "mpich", "MPICH 5.0.2")
+
+    assert profile._profiled(["./program"], mpi, tmp_path, with_sites=False) == 0
+
+    out = capsys.readouterr().out
+    assert (f"{ranks} ranks:" in out and "traffic.png" in out) == (ranks > MOST_PRINTED)
+    assert ("to 1" in out) == (ranks <= MOST_PRINTED)
 
 
 def test_transfers_to_other_worlds_have_their_own_table() -> None:

@@ -4,19 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from made import panels
+from rich.console import Console
 
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.counted_bytes import Load
 from haloscope.advice.judging import Advice, Goal, Option, Sureness, advice
 from haloscope.analysis.validation.bands import Subject
-from haloscope.commands.predictions import advice_page
+from haloscope.commands.predictions import advice_page, advice_text
 from haloscope.commands.predictions.advice_page import AdviceFacts
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
+from haloscope.report.draw.terminal import tables
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 
@@ -122,3 +125,22 @@ def test_a_gain_beyond_the_error_of_other_programs_is_faster_but_not_validated()
 
     assert [one and one.parts[0].verdict for one in answers] == [Verdict.FASTER] * 2
     assert [one and one.caveats for one in answers] == [(), (Caveat.NOT_VALIDATED,)]
+
+
+@pytest.mark.parametrize("half", [None, 0.01])
+def test_the_screen_marks_the_advised_default_and_pareto_layouts_in_one_block(
+    half: float | None,
+) -> None:
+    found = result(half)
+    table = advice_text._shown(found, advice_page.document(found, FACTS).sections[1].tables[0])
+
+    assert table.columns[-1].key == "is"
+    assert {row[0].value: (row[-1].text, row[-1].spread) for row in table.rows} == {
+        8: ("advised", "Pareto"),
+        4: ("Pareto", ""),
+        2: ("default", "Pareto"),
+    }
+    out = StringIO()
+    Console(file=out, width=80).print(tables([table]))
+    assert sum(line.startswith(" nodes ") for line in out.getvalue().splitlines()) == 1
+    assert "(3 layouts)" in out.getvalue()

@@ -19,6 +19,7 @@ from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged
 from haloscope.topics import tables as made
 from haloscope.topics.common.making import warning
+from haloscope.topics.common.table import Column, Table, label, plain
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
@@ -55,6 +56,31 @@ def test_names_of_cases_and_folders_are_wrapped_not_truncated(width: int) -> Non
     for row in (*sweeps.rows, *steps.rows):
         assert {*row[0].text.split()} <= {*text.split()}
     assert {"openmpi-5.0.11-", "before-the-firmware-"} <= {*text.split()}
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_cells_wider_than_the_terminal_are_wrapped_not_truncated(width: int) -> None:
+    words = [f"word{k}" for k in range(30)]
+    columns = (Column("a", "a"), Column("b", "b"), Column("c", "c", align="left"))
+    cells = (label("one"), plain(1), plain(" ".join([*words, "x" * 100])))
+    out = StringIO()
+
+    Console(file=out, width=width).print(tables([Table("id", "any", "t", columns, (cells,))]))
+
+    text = out.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert {*words} <= {*text.split()}
+    assert text.count("x") == 100
+
+
+@pytest.mark.parametrize("ids", [False, True])
+def test_ids_of_tables_are_printed_on_request(ids: bool) -> None:
+    table = Table("some-id", "any", "t", (Column("a", "a"),), ((label("one"),),))
+    out = StringIO()
+
+    Console(file=out, width=80).print(tables([table], ids=True) if ids else tables([table]))
+
+    assert ("some-id" in out.getvalue()) == ids
 
 
 def test_notes_of_several_tables_are_printed_once() -> None:

@@ -96,7 +96,7 @@ def execute(arguments: argparse.Namespace) -> int:
     for place in dict.fromkeys(one.place for one in chosen):
         own = [one for one in chosen if one.place == place]
         folders = [_folders(own, "folders")] if len(chosen) == 1 else []
-        out.print(terminal.tables([_overview(own), *folders, _changes(own, "changes")], ids=False))
+        out.print(terminal.tables([_overview(own), *folders, _changes(own, "changes")]))
     if arguments.out:
         out.print(f"report: {_write(chosen, arguments.out)}", soft_wrap=True)
     return 0

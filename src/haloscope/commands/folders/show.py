@@ -62,7 +62,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not arguments.tables:
         console.print(terminal.everything(document))
         console.print()
-    console.print(terminal.tables(chosen))
+    console.print(terminal.tables(chosen, ids=True))
     if not arguments.tables and (folded := [t.id for t in document.tables if t.folded]):
         note = f"Details and long tables, shown by name: {', '.join(folded)}"
         console.print(note, markup=False, soft_wrap=True)

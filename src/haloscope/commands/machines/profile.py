@@ -114,6 +114,9 @@ def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path, with_sites:
         cells = {pair: sent.bytes for pair, sent in one.matrix().items()}
         name = "traffic.png" if one.number == 1 else f"traffic-{one.number}.png"
         written.append(matrix.write(cells, one.ranks, out / name))
+        if cells and one.ranks > profile_page.MOST_PRINTED:
+            where = f"see {name} and traffic.csv"
+            Screen().print(f"matrix of {one.ranks} ranks: too large to print, {where}")
     Screen().print(terminal.everything(page))
     Screen().print(terminal.tables([*profile_page.printed(page)]))
     written.append(profile_page.write(page, out))

@@ -205,7 +205,7 @@ def _tables(world: WorldJson) -> Iterator[Table]:
     yield _matrix(world)
     operations = [
         (one.phase, one.operation, _number(one.calls), _bytes(one.bytes))
-        for one in (*world.collectives, *world.files)
+        for one in sorted((*world.collectives, *world.files), key=lambda one: -one.bytes)
     ]
     yield _table(
         *(world, "operations", "Collective and file operations"),

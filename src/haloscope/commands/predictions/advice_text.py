@@ -17,10 +17,10 @@ from haloscope.quantities import count, listed, node_time, number, percent, seco
 from haloscope.report.draw import terminal
 from haloscope.run.places.here import LOCAL
 from haloscope.stats import FEWEST_FOR_INTERVAL
-from haloscope.topics.common.table import NODE_TIME, Table
+from haloscope.topics.common.table import NODE_TIME, Cell, Table, plain
 
 _SHOWN = 5
-_PRINTED = ("nodes", "ppn", "threads", "mapping", "time_s", NODE_TIME.key)
+_PRINTED = ("nodes", "ppn", "threads", "mapping", "time_s", NODE_TIME.key, "is")
 """_PRINTED are the columns of layouts on screen: they fit 80 characters."""
 
 
@@ -56,7 +56,7 @@ def show(
         line = f"This is the default layout. No other layout is shown to be {better}."
         out.print(line, soft_wrap=True)
     out.print(sureness(result), markup=False, soft_wrap=True)
-    out.print(terminal.tables([_shown(result, layouts)], ids=False))
+    out.print(terminal.tables([_shown(result, layouts)]))
     one = advised.candidate
     launchers = requests.launchers(one, question.sockets)
     lines = [requests.sbatch_line(one), requests.environment(one), launchers["Slurm"]]
@@ -131,18 +131,29 @@ def _shown(result: Advice, layouts: Table) -> Table:
     """
     alike = _mapped_alike(result)
     shown = {result.advised, result.default, *result.front[:_SHOWN], *alike}
-    kept = [
-        index for index, column in enumerate(layouts.columns) if alike or column.key in _PRINTED
-    ]
+    at = {column.key: index for index, column in enumerate(layouts.columns)}
+    kept = [at[key] for key in (*_PRINTED, *(key for key in at if alike and key not in _PRINTED))]
+    columns = [layouts.columns[index] for index in kept]
+    front = count(len(result.front), "layout")
     return replace(
         layouts,
-        columns=tuple(layouts.columns[index] for index in kept),
+        columns=tuple(replace(one, title="ppn") if one.key == "ppn" else one for one in columns),
         rows=tuple(
-            tuple(row[index] for index in kept)
+            tuple(_mark(result, one) if index == at["is"] else row[index] for index in kept)
             for one, row in zip(result.options, layouts.rows, strict=True)
             if one in shown
         ),
+        notes=(f"Pareto: no other layout is both faster and cheaper ({front}).",),
     )
+
+
+def _mark(result: Advice, one: Option) -> Cell:
+    """Return the words for a layout, one below the other: they fit beside the other columns."""
+    pareto = "Pareto" if one in result.front else ""
+    if one not in (result.advised, result.default):
+        return plain(pareto)
+    word = "advised" if one is result.advised else "default"
+    return replace(plain(word), spread=pareto)
 
 
 def _mapped_alike(result: Advice) -> Sequence[Option]:

@@ -92,7 +92,7 @@ def _check(console: Console, paper: str, file: str | None) -> int:
     every, summary = statement_tables.own_cells(checked, paper)
     if file:
         csv_files.write_table(every, Path(file))
-    console.print(terminal.tables([every, summary], ids=False))
+    console.print(terminal.tables([every, summary]))
     return 0
 
 

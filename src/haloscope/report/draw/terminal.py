@@ -148,10 +148,10 @@ def everything(document: Document) -> RenderableType:
     )
 
 
-def tables(chosen: Sequence[Table], *, ids: bool = True) -> RenderableType:
+def tables(chosen: Sequence[Table], *, ids: bool = False) -> RenderableType:
     """Return tables, one below the other, each with its own notes; then all others, once.
 
-    ids: print the id of each table behind its title, where a command takes ids.
+    ids: print the id of each table behind its title: the command takes ids.
     """
     notes = [table.notes for table in chosen]
     pairs = zip(chosen, own_notes(notes), strict=True)
@@ -191,23 +191,25 @@ def _table(table: Table, notes: Sequence[str], *, ids: bool) -> Iterator[Rendera
 class Blocks:
     """A table in as many blocks as the width requires, each with the rows' names.
 
-    Names and titles are wrapped, and never truncated.
+    Names and titles are wrapped, and so are cells wider than a block; nothing is truncated.
     """
 
     table: Table
     widest_name: int = _WIDEST_NAME
+    widest_cell: int = COLUMNS
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render it block by block."""
         names = max(1, options.max_width // 2 // max(1, self.table.stub))
         shown = replace(self, widest_name=min(_WIDEST_NAME, names))
-        for columns in shown._fitting(options.max_width):
+        # no space after the last column
+        room = options.max_width + 1 - sum(map(shown._width, range(self.table.stub)))
+        shown = replace(shown, widest_cell=max(1, room - 3))
+        for columns in shown._fitting(room):
             yield shown._grid(columns)
 
-    def _fitting(self, width: int) -> Iterator[list[int]]:
+    def _fitting(self, room: int) -> Iterator[list[int]]:
         stub = list(range(self.table.stub))
-        # no space after the last column
-        room = width + 1 - sum(self._width(index) for index in stub)
         block: list[int] = []
         for index in range(self.table.stub, len(self.table.columns)):
             if block and sum(map(self._width, [*block, index])) > room:
@@ -220,7 +222,7 @@ class Blocks:
         own = [row[index] for row in self.table.rows]
         cells = [line for cell in own for line in (cell.text + cell.marks, cell.spread)]
         widest = max(map(len, [*self._group(index), *self._title(index), *cells]), default=0)
-        return 3 + (min(widest, self.widest_name) if index < self.table.stub else widest)
+        return 3 + min(widest, self.widest_name if index < self.table.stub else self.widest_cell)
 
     def _title(self, index: int) -> list[str]:
         """Return a column's title in lines; words that are too long are split."""
@@ -246,7 +248,6 @@ class Blocks:
             grid.add_column(
                 Text("\n".join(title)),
                 justify=column.align,
-                no_wrap=not names_rows,
                 overflow="fold",
                 min_width=self._width(index) - 3,
                 max_width=self.widest_name if names_rows else None,
