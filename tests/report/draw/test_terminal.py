@@ -153,14 +153,14 @@ def test_the_cases_are_named_if_they_fit_below_the_answer_and_warnings() -> None
 
 
 def test_a_long_warning_keeps_its_number_of_launches() -> None:
-    parts = [Claim({"launches": 30}), *(Claim({"change": f"{LONG} {k}"}) for k in range(3))]
+    parts = [Claim({"launches": 30}), *(Claim({"change": f"{LONG} v{k}"}) for k in range(3))]
     found = (*report(0).findings, warning(Caveat.CHANGED, parts=parts, of=54))
     out = StringIO()
 
     Console(file=out, width=80).print(summary(replace(report(0), findings=found)))
 
     said = " ".join(out.getvalue().split())
-    assert "30 of 54" in said and f"{LONG} 2" not in said
+    assert "30 of 54" in said and "v2" not in said
 
 
 @pytest.mark.parametrize("warnings", [0, 2])
