@@ -288,9 +288,7 @@ def _pace(finding: Finding, part: Claim) -> tuple[bool, str]:
 
 
 def _breakdown(finding: Finding) -> str:
-    """Return "221 ms: Pair 68 %, Neigh 14 % and Kspace 11 %"; the part without a subject is the
-    whole.
-    """
+    """Return "221 ms: Pair 68 % and Neigh 14 %"; the part without a subject is the whole."""
     whole = "".join(
         f"{value_of(part, finding.metric)}{bracketed(spread_of(part, finding.metric))}: "
         for part in finding.parts
@@ -305,7 +303,9 @@ def _breakdown(finding: Finding) -> str:
             rest = {name: one for name, one in part.subject.items() if name != "statistic"}
             parts.append(f"{statistic} {share}{bracketed(words(rest))}")
             continue
-        own = f"{words(part.subject)}{bracketed(value)}"
+        most = {name: one for name, one in part.subject.items() if name == "most_at"}
+        rest = {name: one for name, one in part.subject.items() if name not in most}
+        own = f"{words(rest)}{bracketed(value, words(most))}"
         parts.append(" ".join(text for text in (own, share, at.strip()) if text))
     apart = "; ".join if any(", " in one for one in parts) else listed
     return f"{whole}{apart(parts)}"

@@ -92,7 +92,7 @@ def _cycles(part: Facet, context: Context) -> Table:
         (
             Column("ranks", "processes N", align="left"),
             Column("cycle_s", "cycle"),
-            Column("message_s", "a message"),
+            Column("message_s", "per message"),
         ),
         rows,
     )
