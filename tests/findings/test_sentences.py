@@ -143,8 +143,9 @@ SHAPES = [
             ratio=Ratio.of(Estimate(1.1, 1.01, 1.2, 9, "bootstrap interval")))],
      "no difference shown between 2 cores and 1 core: 2.00 s, 1.10x as fast (95 % CI 1.01 to "
      "1.20, 9 launches)."),
-    (FindingShape.REQUEST, {}, [Claim({"nodes": 8}, estimate=ONE, node_s=16.0)],
-     "8 nodes (2.00 s; 16.0 node-s)."),
+    (FindingShape.REQUEST, {}, [
+        Claim({"nodes": 8, "ppn": 2, "threads": 4, "mapping": "block"}, estimate=ONE, node_s=16.0)],
+     "8 nodes, 2 processes per node, 4 threads, block (2.00 s; 16.0 node-s)."),
     (FindingShape.REQUEST, {},
      [Claim({"nodes": 8}, {"nodes": 2}, estimate=ONE, ratio=ratio(4), verdict=Verdict.FASTER)],
      "8 nodes (2.00 s), 4.00x faster than with 2 nodes (95 % CI 3.60 to 4.40, 7 launches)."),

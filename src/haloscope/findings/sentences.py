@@ -27,6 +27,7 @@ from haloscope.findings.words import (
     interval,
     interval_of,
     joined,
+    own_words,
     place_of,
     point_of,
     spread_of,
@@ -243,7 +244,7 @@ def _trends(finding: Finding) -> str:
 
 
 def _trend(finding: Finding, part: Claim) -> str:
-    own = words({**part.subject, **point_of(finding, part)})
+    own = own_words(finding, part)
     value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
     if part.ratio is None:
         cost = "" if part.node_s is None else node_time(part.node_s)
@@ -296,17 +297,16 @@ def _breakdown(finding: Finding) -> str:
     )
     parts = []
     for part in (one for one in finding.parts if one.subject):
-        at = place_of(finding, part)
         value = value_of(part, finding.metric) if part.estimate else ""
         share = percent(part.share) if part.share is not None else ""
         if statistic := part.subject.get("statistic"):  # "median 9.1 % (12 predictions)"
             rest = {name: one for name, one in part.subject.items() if name != "statistic"}
             parts.append(f"{statistic} {share}{bracketed(words(rest))}")
             continue
-        most = {name: one for name, one in part.subject.items() if name == "most_at"}
-        rest = {name: one for name, one in part.subject.items() if name not in most}
-        own = f"{words(rest)}{bracketed(value, words(most))}"
-        parts.append(" ".join(text for text in (own, share, at.strip()) if text))
+        rest = dict(part.subject)
+        peak = words({"most_at": rest.pop("most_at")}) if "most_at" in rest else ""
+        own = f"{words(rest)}{bracketed(value, peak)}"
+        parts.append(" ".join(filter(None, (own, share, place_of(finding, part).strip()))))
     apart = "; ".join if any(", " in one for one in parts) else listed
     return f"{whole}{apart(parts)}"
 
@@ -326,8 +326,8 @@ def _bound(finding: Finding, part: Claim) -> str:
         most = where and f"most with {where}"
         return f"{by}{at and f' {at}'}{bracketed(most, p)}"
     value = f"{value_of(part, finding.metric)}, " if part.estimate else ""
-    spread = spread_of(part, finding.metric)
-    return f"{value}{percent(part.share)} of {finding.bound}{bracketed(own, spread)}"
+    detail = bracketed(own, spread_of(part, finding.metric))
+    return f"{value}{percent(part.share)} of {finding.bound}{detail}"
 
 
 def _published(finding: Finding) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
-from haloscope.findings.finding import Claim, Finding, Metric, Ratio
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
 from haloscope.quantities import (
     DOUBLE,
     PLAIN,
@@ -177,6 +177,14 @@ def place_of(finding: Finding, part: Claim) -> str:
 def point_of(finding: Finding, part: Claim) -> Settings:
     """Return the single point to which a part applies, as settings; {} for several or none."""
     return {finding.axis: part.at[0]} if finding.axis and len(part.at) == 1 else {}
+
+
+def own_words(finding: Finding, part: Claim) -> str:
+    """Describe the subject of a part, with its point; a layout to request in its own order."""
+    settings = {**part.subject, **point_of(finding, part)}
+    if finding.shape is FindingShape.REQUEST:
+        return ", ".join(words({name: value}) for name, value in settings.items())
+    return words(settings)
 
 
 def bracketed(*texts: str) -> str:
