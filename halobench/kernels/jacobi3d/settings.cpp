@@ -78,7 +78,8 @@ std::vector<Parameter> parameters() {
       Parameter::one_of(
           "variant", "plain",
           "how sweeps are computed. plain: one sweep per pass over memory; streaming: as plain, "
-          "with non-temporal stores; temporal: several sweeps per pass (see depth), in cache blocks",
+          "with non-temporal stores; temporal: several sweeps per pass (see depth), in cache "
+          "blocks",
           variants()),
       {"depth", integer, "0",
        "number of ghost layers, and number of sweeps per exchange; 0: automatic (with "
