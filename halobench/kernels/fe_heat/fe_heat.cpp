@@ -204,7 +204,8 @@ std::vector<Result> results() {
        "number of values needed from other ranks per iteration, summed over ranks"},
       {"bytes_per_row_iteration", real, "memory traffic of the algorithm per row and iteration",
        "B", "", 0, 1000},
-      {"iterations_passed_over", integer, "number of iterations that the simulation extrapolated"},
+      {"iterations_passed_over", integer,
+       "number of iterations that were extrapolated instead of simulated"},
   };
 }
 

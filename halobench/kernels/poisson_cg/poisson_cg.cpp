@@ -117,7 +117,8 @@ std::vector<Result> results() {
       {"points", integer, "interior mesh points", "", "", 1},
       {"fallback_at", integer, "iteration at which the solver switched to the textbook method", "",
        "null without a switch"},
-      {"iterations_passed_over", integer, "number of iterations that the simulation extrapolated"},
+      {"iterations_passed_over", integer,
+       "number of iterations that were extrapolated instead of simulated"},
       {"surface", surface, "samples of the solution and its error", "", "absent unless requested"},
   };
 }

@@ -90,7 +90,7 @@ class Lab:
         rate = self.rate_bits_per_s
         if rate is not None and not _RATES_KEPT[0] <= rate <= _RATES_KEPT[1]:
             remedy = "give a rate from 1kbit to 100gbit"
-            yield Problem(f"--rate {rate:g} bit/s", "out of range", remedy)
+            yield Problem(f"--rate {rate:g}bit", "out of range", remedy)
 
 
 def address(host: str) -> str:

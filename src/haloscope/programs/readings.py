@@ -90,8 +90,8 @@ class PointsRead(ProgramTable):
     )
     operation: Capture | None = Field(
         None,
-        description="a regular expression for headings; its group is the name of the operation, "
-        "such as allreduce, in the lines below the heading",
+        description="a regular expression for headings; its group is the operation, such as "
+        "allreduce, that the lines below the heading are of",
     )
 
     @model_validator(mode="after")

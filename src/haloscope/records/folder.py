@@ -223,7 +223,8 @@ class ResultFolder:
         try:
             return plan_of(text)
         except ValueError as error:
-            remedy = "start a new folder; to report this folder without its plan, remove plan.json"
+            remedy = "start a new run in another folder; to report this folder without its plan, "
+            remedy += "remove plan.json"
             raise UserError(Problem(str(self.plan), f"damaged ({error})", remedy)) from error
 
     def left(self, launches: Sequence[Launch]) -> tuple[list[Launch], int]:

@@ -19,7 +19,7 @@ from haloscope.quantities import listed
 from haloscope.report.method import Facts
 from haloscope.study.settings import Settings
 from haloscope.topics.common.figure import Figure
-from haloscope.topics.common.notes import other_notes, own_notes
+from haloscope.topics.common.notes import other_notes, own_notes, placed
 from haloscope.topics.common.table import Table
 
 _BY_BADGE = (Caveat.SIMULATED, Caveat.NOT_VALIDATED)
@@ -164,7 +164,7 @@ class Document:
         """
         names = [section.called(item) for section in self.sections for item in section.items]
         return tuple(
-            f"{note} ({numbers([names[index] for index in having])})"
+            placed(note, numbers([names[index] for index in having]))
             for note, having in other_notes(self._every_note).items()
         )
 

@@ -119,11 +119,11 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     clusters = listed(sorted({str(_simulation(record)["cluster"]) for record in records}))
     yield (
         f"No program ran on {clusters}. Instead, halobench ran under SimGrid's SMPI, which "
-        "simulated the machine described by the cluster file. To list the numbers in this file "
-        f"and their sources, run haloscope cluster show {clusters}. Message times are computed "
-        "from the simulated network, and computation times from the node model. The time of a "
-        "step is the maximum over processes. Messages within a node and computing ranks share the "
-        "memory bandwidth of the node."
+        "simulated the machine described by the cluster file. To list the numbers in the cluster "
+        f"file and their sources, run haloscope cluster show {clusters}. Message times are "
+        "computed from the simulated network, and computation times from the node model. The time "
+        "of a step is the maximum over processes. Within a node, messages and computation share "
+        "the memory bandwidth."
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)

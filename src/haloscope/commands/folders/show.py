@@ -14,7 +14,7 @@ from haloscope.report.draw import json_document, terminal
 from haloscope.topics.common.table import Table
 
 _DESCRIPTION = (
-    "Print the findings and the main tables of a result folder. Tables of details and very long "
+    "Print the findings and the main tables of a result folder. Detailed and very long "
     "tables are printed only on request: give their ids or kinds, which --list prints.\n"
 )
 _EPILOG = """\

@@ -277,7 +277,9 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     for option in (*fixed, "via", "nodes"):
         if given[option] not in (None, False):
             what = "cannot be combined with --resume, which uses the plan of the folder"
-            yield Problem(f"--{option}", what, f"remove --{option}, or start a new folder")
+            yield Problem(
+                f"--{option}", what, f"remove --{option}, or start a new run in another folder"
+            )
 
 
 def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:

@@ -23,7 +23,7 @@ from haloscope.study.case import Case
 from haloscope.study.plan import SavedPlan, no_kernel
 from haloscope.study.program import Program
 
-_ANEW = "start a new folder: haloscope run STUDY --out DIR"
+_ANEW = "start a new run in another folder: haloscope run STUDY --out DIR"
 
 
 def require_plain(plan: SavedPlan, folder: Path, program: Program) -> None:
@@ -235,7 +235,7 @@ def _unfit_allocations(
         what = f"each allocation runs the planned {most} launches per case; --launches {launches}"
         yield (
             f"{what} has no effect on completed allocations",
-            "remove --launches, or start a new folder",
+            "remove --launches, or start a new run in another folder",
         )
     if allocations is None:
         return

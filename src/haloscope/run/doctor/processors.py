@@ -159,10 +159,10 @@ def check_clock(patient: Patient) -> CheckResult:
     """Check whether reading the time is cheap and steady."""
     clock = read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
     if clock is None:
-        return CheckResult("clock", "note", "unknown, because this machine does not report it")
+        return CheckResult("clock source", "note", "unknown: this machine does not report it")
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
-        return CheckResult("clock", "ok", clock)
+        return CheckResult("clock source", "ok", clock)
     remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase the "
     remedy += "parameter 'steps'"
-    what = f"the clock source is {clock}, which is slow to read because it requires a system call"
-    return CheckResult("clock", "warn", what, remedy)
+    what = f"{clock}, which is slow to read because it requires a system call"
+    return CheckResult("clock source", "warn", what, remedy)

@@ -55,11 +55,16 @@ def other_notes(several: Sequence[Sequence[str]]) -> dict[str, list[int]]:
     return {note: having[note] for note in sorted(having, key=lambda one: not explains_marks(one))}
 
 
+def placed(note: str, where: str) -> str:
+    """Return a note with the tables to which it applies: "... (Tables 1 to 3)."."""
+    return f"{note.removesuffix('.')} ({where}){'.' * note.endswith('.')}"
+
+
 def common_notes(tables: Sequence[Table]) -> list[str]:
     """Return all other notes of tables, each with the titles of its tables, unless all have it."""
     found = other_notes([table.notes for table in tables])
     titles = {note: "; ".join(tables[k].title for k in having) for note, having in found.items()}
     return [
-        note if len(having) == len(tables) else f"{note} ({titles[note]})"
+        note if len(having) == len(tables) else placed(note, titles[note])
         for note, having in found.items()
     ]

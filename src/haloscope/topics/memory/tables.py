@@ -116,8 +116,8 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     bounded = found[0].triad is not None
     if bounded:
         notebook.note(
-            "STREAM triad: with the same cores, binding, and memory level, and the total working "
-            "set of all processes.",
+            "STREAM triad: measured with the same cores, binding, and memory level, with arrays as "
+            "large as the working sets of all processes together.",
             "The triad's bandwidth includes write-allocate traffic here, but not in the stream "
             "table.",
         )
