@@ -37,7 +37,7 @@ from haloscope.report.record_view import record_view
 from haloscope.study.checks.suited import unsuited
 from haloscope.study.schema import Study
 from haloscope.study.settings import describe
-from haloscope.topics.contrast.tables import ALONE
+from haloscope.topics.contrast.views import ALONE
 from haloscope.topics.quality import disturbed, scattered, untimed
 from programs import USED, swept
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from haloscope.advice.candidates import Candidate
-from haloscope.analysis.races import front
+from haloscope.analysis.comparison import front
 from haloscope.analysis.validation.bands import ErrorBand, Subject, known
 from haloscope.stats.estimates import Estimate, ratio_by_round
 

@@ -13,7 +13,7 @@ from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from haloscope.analysis.remembering import remembered
+from haloscope.analysis import remembered
 from haloscope.analysis.validation import bands
 from haloscope.analysis.validation.bands import ErrorBand, Subject
 from haloscope.layout import Layout

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
+from haloscope.analysis import remembered
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.remembering import remembered
 from haloscope.grouped import grouped
 from haloscope.quantities import capitalised, count, listed
 from haloscope.stats import Rule

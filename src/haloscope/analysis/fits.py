@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from haloscope.analysis import remembered
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.remembering import remembered
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.host.machine import GROUPS
 from haloscope.layout import Layout

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from haloscope.analysis import remembered
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.remembering import remembered
 from haloscope.models.sweep import ONE_WAY
 from haloscope.records.points import PointKey, point_key
 from haloscope.stats.estimates import Estimate

@@ -320,7 +320,8 @@ def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Ne
 
     if len(set(neighbours)) < 2 or neighbours.size < 3:
         raise ValueError("gaps need two numbers of neighbours and three points or more")
-    terms = _terms(neighbours, remote_bytes)
+    k, s = np.broadcast_arrays(neighbours, remote_bytes)
+    terms = np.stack([np.ones(k.shape), k - 1.0, s.astype(np.float64)], axis=-1)
 
     def solve(times: Array) -> Array:
         return np.asarray(nnls(terms / times[:, None], np.ones(times.size))[0])
@@ -341,9 +342,3 @@ def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Ne
     ]
     misfit = float(np.sqrt(np.mean((1 - terms @ values / centre) ** 2)))
     return Neighbours(estimates[0], estimates[1], estimates[2], misfit)
-
-
-def _terms(neighbours: Array, remote_bytes: Array) -> Array:
-    """Return the factors of alpha, g, and G: (..., 3)."""
-    k, s = np.broadcast_arrays(neighbours, remote_bytes)
-    return np.stack([np.ones(k.shape), k - 1.0, s.astype(np.float64)], axis=-1)

@@ -162,7 +162,9 @@ def _tables(
     names: tuple[str, str],
 ) -> Iterator[Table]:
     """Yield tables of sweeps, cases with a single time, and results, if there are any."""
-    sweeps, alone = _groups(found)
+    groups = grouped(found, lambda one: (one.first.case.id, one.first.group))
+    sweeps = [own for own in groups.values() if len(own) > 1]
+    alone = [one for own in groups.values() if len(own) == 1 for one in own]
     if sweeps:
         yield sweeps_table(sweeps, among, names)
     if alone:
@@ -280,12 +282,6 @@ def _lacking(
 
 
 _NAMED = 12
-
-
-def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contrast]]:
-    groups = grouped(found, lambda one: (one.first.case.id, one.first.group))
-    several = [own for own in groups.values() if len(own) > 1]
-    return several, [one for own in groups.values() if len(own) == 1 for one in own]
 
 
 LEAST = 0.02

@@ -14,7 +14,7 @@ from haloscope.quantities import count, probability
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import tests_of
-from haloscope.topics.contrast.tables import COLUMNS, cells, explain, ratio_cell
+from haloscope.topics.contrast.views import COLUMNS, cells, explain, ratio_cell
 from haloscope.topics.programs import UNPAIRED, ResultContrast, number_of, scale, texts_of
 
 _COLUMNS = (Column("case", "case", align="left"), Column("point", "point", align="left"))

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
+from haloscope.analysis import forget
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import Dossier, open_folder
-from haloscope.analysis.remembering import forget
 from haloscope.analysis.validation.trust import Trust, trust
 from haloscope.errors import closest
 from haloscope.findings.caveats import Caveat
@@ -21,7 +21,7 @@ from haloscope.findings.finding import Claim, Finding
 from haloscope.quantities import capitalised, count, listed
 from haloscope.report.document import Document, Section
 from haloscope.report.method import machine_facts, method, provenance, toolchain_facts
-from haloscope.report.predictions.predicted_times import digest, kept_predictions
+from haloscope.report.predictions.predicted import digest, kept_predictions
 from haloscope.study import kinds
 from haloscope.study.kinds import Wish
 from haloscope.study.settings import Settings

@@ -18,14 +18,13 @@ from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Prominence, Verdict
 from haloscope.study.settings import Settings, varying
-from haloscope.topics import grids, phases, predicted, quality, ring, spmv
+from haloscope.topics import grids, messages, phases, predicted, quality, ring, spmv
 from haloscope.topics.collectives import findings as collectives
 from haloscope.topics.contrast import findings as contrast
 from haloscope.topics.jacobi import findings as jacobi
 from haloscope.topics.mapping import characterization
 from haloscope.topics.mapping import findings as mapping
 from haloscope.topics.memory import findings as memory
-from haloscope.topics.messages import findings as messages
 from haloscope.topics.poisson import accuracy
 from haloscope.topics.poisson import findings as poisson
 from haloscope.topics.scaling import findings as scaling

@@ -12,21 +12,20 @@ from types import MappingProxyType
 from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.analysis.context import Context
 from haloscope.topics import programs, ring, spmv, variability
-from haloscope.topics.collectives import figures as collectives
+from haloscope.topics.collectives import views as collectives
 from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.words import WhyNone, reason
-from haloscope.topics.contrast import figures as contrast
+from haloscope.topics.contrast import views as contrast
 from haloscope.topics.jacobi import figures as jacobi
 from haloscope.topics.mapping import characterization
 from haloscope.topics.mapping import figures as mapping
-from haloscope.topics.memory import figures as memory
+from haloscope.topics.memory import views as memory
 from haloscope.topics.messages import figures as messages
 from haloscope.topics.phases import figures as phases
 from haloscope.topics.poisson import figures as poisson
-from haloscope.topics.poisson import overlay
 from haloscope.topics.scaling import figures as scaling
-from haloscope.topics.star_forests import figures as star_forests
 from haloscope.topics.star_forests import split_phase
+from haloscope.topics.star_forests import views as star_forests
 
 FigureBuilder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
 FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
@@ -39,7 +38,7 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "surfaces": poisson.surfaces_figures,
     "hybrid_grid": poisson.hybrid_grid_figures,
     "bind": contrast.bind_figures,
-    "overlay": overlay.overlay_figures,
+    "overlay": poisson.overlay_figures,
     "scaling": scaling.scaling_figures,
     "scaling_law": scaling.scaling_law_figures,
     "exchange": contrast.exchange_figures,

@@ -10,10 +10,9 @@ from math import log2
 from types import MappingProxyType
 
 from haloscope.analysis.cases import MeasuredCase, label_of
-from haloscope.analysis.comparison import step
+from haloscope.analysis.comparison import races, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.races import races
 from haloscope.analysis.validation.published import Library, Reference, source
 from haloscope.findings.finding import Finding, FindingShape, Metric
 from haloscope.grouped import grouped

@@ -13,21 +13,21 @@ from types import MappingProxyType
 from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.analysis.context import Context
 from haloscope.topics import grids, programs, ring, spmv, summary, tails, variability
-from haloscope.topics.collectives import tables as collectives
+from haloscope.topics.collectives import views as collectives
 from haloscope.topics.common.table import Table
 from haloscope.topics.common.words import WhyNone, reason
-from haloscope.topics.contrast import tables as contrast
+from haloscope.topics.contrast import views as contrast
 from haloscope.topics.jacobi import tables as jacobi
 from haloscope.topics.mapping import characterization
 from haloscope.topics.mapping import tables as mapping
-from haloscope.topics.memory import tables as memory
+from haloscope.topics.memory import views as memory
 from haloscope.topics.messages import tables as messages
 from haloscope.topics.phases import tables as phases
 from haloscope.topics.poisson import clusters
 from haloscope.topics.poisson import tables as poisson
 from haloscope.topics.scaling import tables as scaling
 from haloscope.topics.star_forests import split_phase
-from haloscope.topics.star_forests import tables as star_forests
+from haloscope.topics.star_forests import views as star_forests
 
 TableBuilder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
 TABLES: Mapping[str, TableBuilder] = MappingProxyType({

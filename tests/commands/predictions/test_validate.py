@@ -27,7 +27,7 @@ from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.planned_runs import PlannedCells
 from haloscope.predict.sensitivity import Moved
 from haloscope.report.draw import csv_files
-from haloscope.report.predictions import predicted, predicted_times, prediction_errors, validating
+from haloscope.report.predictions import predicted, prediction_errors, validating
 from haloscope.stats.estimates import Estimate
 
 SETS = ("node.memory",)
@@ -422,7 +422,7 @@ def test_local_measurements_are_compared_with_predictions(
     assert shows(text, "rank-based interval", "over 6 launches")
     assert "Cells that set" not in text
     assert shows(text, "Table 2. pingpong, ")
-    kept = predicted_times.kept_predictions(tmp_path)
+    kept = predicted.kept_predictions(tmp_path)
     assert kept is not None
     assert (kept.failures, kept.disturbed) == (("n=1024: no room",), ("Others computed.",))
     assert [(one.kernel, one.what) for one in kept.errors] == [
@@ -436,8 +436,8 @@ def test_local_measurements_are_compared_with_predictions(
 
 
 def test_an_empty_prediction_has_no_table() -> None:
-    assert predicted_times.measured_tables([]) == []
-    assert list(csv_files.lines(predicted_times.every_time([]))) == [
+    assert predicted.measured_tables([]) == []
+    assert list(csv_files.lines(predicted.every_time([]))) == [
         ["kernel", "what", "unit", "measured", "low", "high", "predicted", "error"]
     ]
     assert prediction_errors.errors([on(1, 1, 1, None)], "4.1") == []

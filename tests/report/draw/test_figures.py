@@ -17,7 +17,7 @@ from recorded import bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.analysis.context import Context
 from haloscope.papers.validated import validated_cells
-from haloscope.report.draw.figures.gantt import draw_gantt
+from haloscope.report.draw.figures.bars import draw_gantt
 from haloscope.report.draw.figures.palette import series_styles
 from haloscope.report.draw.figures.panels import BAND, canvas_of, draw_all
 from haloscope.report.draw.figures.scales import plain, subdivide

@@ -7,8 +7,7 @@ from made import draw
 from noted import shows
 from recorded import heat
 
-from haloscope.report.draw.figures.palette import INK, MUTED, SERIES
-from haloscope.report.draw.figures.phase_colours import hatches_of, phase_colours
+from haloscope.report.draw.figures.palette import INK, MUTED, SERIES, hatches_of, phase_colours
 from haloscope.topics.common.figure import Bar, Bars, Figure, Gantt
 
 

@@ -13,7 +13,7 @@ from recorded import quick, write_folder
 from haloscope.analysis.validation.predictions import KeptError, KeptPredictions
 from haloscope.errors import UserError
 from haloscope.report.composing import compose
-from haloscope.report.predictions.predicted_times import KEPT, digest, keep, kept_predictions
+from haloscope.report.predictions.predicted import KEPT, digest, keep, kept_predictions
 
 FAILED = ("jacobi3d, n = 1024: out of memory", "ring: deadlock")
 ONE = KeptPredictions(

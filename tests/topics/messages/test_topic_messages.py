@@ -12,8 +12,7 @@ from haloscope.analysis.comparison import UNTESTABLE
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
-from haloscope.topics import tables
-from haloscope.topics.messages import findings as messages
+from haloscope.topics import messages, tables
 
 SIZES = [8, 64, 512, 4096, 32768]
 

@@ -13,7 +13,7 @@ from haloscope.findings.finding import Finding
 from haloscope.findings.sentences import key_figure
 from haloscope.papers import tables as papers
 from haloscope.quantities import within
-from haloscope.topics.messages.findings import pingpong
+from haloscope.topics.messages import pingpong
 from haloscope.topics.star_forests import findings as topic
 from haloscope.topics.star_forests import gpu_messages, placement_of
 

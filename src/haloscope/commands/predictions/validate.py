@@ -34,7 +34,7 @@ from haloscope.quantities import error
 from haloscope.records.folder import ResultFolder
 from haloscope.report import writing
 from haloscope.report.draw import csv_files, terminal
-from haloscope.report.predictions import predicted, predicted_times, prediction_errors, validating
+from haloscope.report.predictions import predicted, prediction_errors, validating
 from haloscope.report.predictions import statements as statement_tables
 from haloscope.report.predictions.residuals import residual_tables
 from haloscope.run.campaign import campaign
@@ -357,14 +357,14 @@ def _local(arguments: argparse.Namespace) -> int:
     tell, out = Teller(Screen(stderr=True)), Screen()
     given = arguments.folders
     folder, code = (Path(given[0]), 0) if given else _measure_local(tell)
-    records = predicted_times.digest(folder)
+    records = predicted.digest(folder)
     done = local_validation.validate(folder, tell, disturbed=arguments.disturbed)
     cluster_file.write(done.model, folder / "calibrated.toml")
-    every = predicted_times.every_time(done.predictions)
+    every = predicted.every_time(done.predictions)
     errors = [KeptError(one.kernel, one.what, one.error) for one in done.predictions]
     kept = KeptPredictions(records, tuple(errors), done.failures, tuple(done.model.disturbed))
-    predicted_times.keep(kept, folder)
-    shown = predicted_times.measured_tables(done.predictions)
+    predicted.keep(kept, folder)
+    shown = predicted.measured_tables(done.predictions)
     if arguments.residuals:
         for kernel in dict.fromkeys(one.kernel for one in done.predictions):
             own = [one for one in done.predictions if one.kernel == kernel]

@@ -1,28 +1,53 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predictions with published or measured values and errors."""
+"""Predictions with published or measured values and errors, also of this machine's own times."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from haloscope.analysis.validation.predictions import (
     JACOBI,
     LATENCY,
     RELATIVE,
     STEP,
+    Errors,
+    KeptPredictions,
     PredictedCell,
+    PredictedTime,
 )
+from haloscope.errors import Problem, UserError
 from haloscope.grouped import grouped
-from haloscope.quantities import MISSING, count, number, seconds
+from haloscope.paths import in_a_shell, write_whole
+from haloscope.quantities import MISSING, SECONDS, count, number, seconds
+from haloscope.records import strict_json
+from haloscope.records.folder import ResultFolder
 from haloscope.report.predictions.prediction_errors import (
+    ERROR_COLUMNS,
     NOT_SIMULATED,
     beside_guesses,
+    error_cells,
     errors,
     null_model,
+    share_cell,
     structure,
 )
-from haloscope.topics.common.notebook import REPLICATES, spread_text
-from haloscope.topics.common.table import Cell, CellValue, Column, Table, label, missing, plain
+from haloscope.topics.common.notebook import REPLICATES, estimated, spread_notes, spread_text
+from haloscope.topics.common.table import (
+    Cell,
+    CellValue,
+    Column,
+    Table,
+    label,
+    missing,
+    plain,
+    shown,
+)
 
 
 def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) -> list[Table]:
@@ -259,3 +284,105 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
 def exact(value: CellValue, why: str | None = None) -> Cell:
     """Return a value with all its digits, or the reason for its absence."""
     return missing(why or MISSING) if value is None else plain(value)
+
+
+KEPT = "predictions.json"
+"""KEPT is the file of a result folder with the errors of its predicted times."""
+
+
+def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
+    """Return a table for each kernel, with one row per measured time, and the errors of all."""
+    kernels = grouped(predictions, lambda each: each.kernel)
+    tables = [
+        Table(
+            id=f"predicted-{kernel}",
+            kind="predicted",
+            title=f"{kernel}, half round trip" if kernel == "pingpong" else kernel,
+            columns=(
+                Column("what", "what", align="left"),
+                Column("measured_s", "measured"),
+                Column("predicted_s", "predicted"),
+                Column("error", "error"),
+            ),
+            rows=tuple(map(_measured, times)),
+            notes=tuple(spread_notes([each.measured for each in times])),
+        )
+        for kernel, times in kernels.items()
+    ]
+    return [*tables, *([_errors_by_kernel(kernels)] if kernels else [])]
+
+
+def _measured(time: PredictedTime) -> tuple[Cell, ...]:
+    return (
+        label(time.what),
+        estimated(time.measured, SECONDS),
+        shown(time.predicted_s, seconds),
+        share_cell(time.error, "+"),
+    )
+
+
+def _errors_by_kernel(kernels: Mapping[str, Sequence[PredictedTime]]) -> Table:
+    every = [each for times in kernels.values() for each in times]
+    parts = {**kernels, "all": every}
+    return Table(
+        id="errors",
+        kind="predicted",
+        title="Errors",
+        columns=(Column("times", "times", align="left"), *ERROR_COLUMNS),
+        rows=tuple((label(name), *error_cells(Errors.of(times))) for name, times in parts.items()),
+    )
+
+
+def every_time(predictions: Sequence[PredictedTime]) -> Table:
+    """Return a row for each measured time, with its spread and the prediction."""
+    names = ("kernel", "what", "unit", "measured", "low", "high", "predicted", "error")
+    return Table(
+        id="times",
+        kind="predicted",
+        title="All predicted times",
+        columns=tuple(Column(name, name) for name in names),
+        rows=tuple(
+            (
+                label(each.kernel),
+                label(each.what),
+                label("s"),
+                *map(exact, (each.measured.value, each.measured.low, each.measured.high)),
+                *map(exact, (each.predicted_s, each.error)),
+            )
+            for each in predictions
+        ),
+    )
+
+
+def digest(folder: Path) -> str:
+    """Return the digest of the records in a result folder."""
+    found = hashlib.sha256()
+    with strict_json.opened(ResultFolder(folder).records) as records:
+        for line in records:
+            found.update(line)
+    return found.hexdigest()
+
+
+def keep(kept: KeptPredictions, folder: Path) -> None:
+    """Write the predictions of a result folder into it."""
+    write_whole(folder / KEPT, json.dumps(asdict(kept), indent=1) + "\n")
+
+
+def kept_predictions(folder: Path) -> KeptPredictions | None:
+    """Return the predictions kept in a result folder; None without any.
+
+    Raise UserError for a file that validate local did not write.
+    """
+    path = folder / KEPT
+    if not path.is_file():
+        return None
+    try:
+        raw = json.dumps(strict_json.json_object(strict_json.content(path)))
+        kept = TypeAdapter(KeptPredictions).validate_json(raw, strict=True)
+        texts = [text for one in kept.errors for text in (one.kernel, one.what)]
+        if not "".join((*texts, *kept.failures, *kept.disturbed)).isprintable():
+            raise ValueError
+    except ValueError as error:
+        remedy = f"write it again: haloscope validate local --from {in_a_shell(folder)}"
+        raise UserError(Problem(str(path), "not predictions of a folder", remedy)) from error
+    return kept

@@ -10,9 +10,15 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import NO_DIFFERENCE, OPEN, UNTESTABLE, Contrast, launches_needed
+from haloscope.analysis.comparison import (
+    NO_DIFFERENCE,
+    OPEN,
+    UNTESTABLE,
+    Contrast,
+    Race,
+    launches_needed,
+)
 from haloscope.analysis.context import Context
-from haloscope.analysis.races import Race
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import (
     TIME,

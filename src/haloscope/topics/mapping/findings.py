@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import step
+from haloscope.analysis.comparison import Race, front, races, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet
-from haloscope.analysis.races import Race, front, races
 from haloscope.analysis.validation.published import Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comparison of MPI libraries and transports by message time at each size."""
+"""Messages between two processes: races of MPI libraries and transports, and findings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import comb
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import ALPHA, Measure, one_way
+from haloscope.analysis.comparison import ALPHA, Measure, Race, one_way, races
+from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.fits import exchanges
-from haloscope.analysis.races import Race, races
-from haloscope.analysis.sweeps import sweep
-from haloscope.study.settings import describe, varying
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.findings.finding import BANDWIDTH, LATENCY, Claim, Finding, FindingShape, Metric
+from haloscope.quantities import listed
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Bytes, Settings, describe, varying, with_nodes
+from haloscope.topics.common.making import made, winners
 
 AXES = ("toolchain", "transport")
 
@@ -65,3 +69,106 @@ def apart(part: Facet) -> list[str]:
     """Return the settings, of library and transport, in which the cases of a placement differ."""
     differ = varying([case.settings for case in part.cases])
     return [name for name in AXES if name in differ]
+
+
+SHOWN = 4
+"""SHOWN is the maximum number of settings with a value each; with more, only the best is shown."""
+
+
+def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Yield latency and highest bandwidth of a few settings, or the best of many."""
+    own = [case for case in cases if exchanges(case) and case.launches]
+    swept = [(case, [p for p in sweep(case) if p.size_bytes]) for case in own]
+    ends = [
+        (case, points[0], max(points, key=lambda point: point.rate.value))
+        for case, points in swept
+        if points
+    ]
+    if not ends:
+        return
+    names = [name for name in varying([case.settings for case, *_ in ends]) if name != "sizes"]
+    least = min(first.size_bytes for _, first, _ in ends)
+    quick = sorted((e for e in ends if e[1].size_bytes == least), key=lambda e: e[1].one_way.value)
+    broad = sorted(ends, key=lambda e: -e[2].rate.value)
+    few = len(ends) <= SHOWN
+    for question, metric, chosen in (
+        ("Ping-pong latency, one way", LATENCY, quick if few else quick[:1]),
+        ("Highest ping-pong bandwidth", BANDWIDTH, broad if few else broad[:1]),
+    ):
+        parts = [
+            Claim(
+                {
+                    "size": Bytes((first if metric is LATENCY else best).size_bytes),
+                    **_of(case, names),
+                },
+                estimate=first.one_way if metric is LATENCY else best.rate,
+            )
+            for case, first, best in chosen
+        ]
+        yield made(
+            context, [case for case, *_ in chosen], question, FindingShape.VALUE, parts,
+            topic="pingpong", kind=metric.name, metric=metric, of=len(ends), but=(*names, "ppn"),
+        )  # fmt: skip
+
+
+def _of(case: MeasuredCase, names: Sequence[str]) -> Settings:
+    """Return settings that vary, reduced to the nodes of two ranks."""
+    left_out = ["ppn"] if case.ranks == 2 else []
+    left_out += ["allocation"] if case.settings.get("nodes") == 1 else []
+    shown = [name for name in with_nodes(names) if name not in left_out]
+    return {name: case.settings.get(name) for name in shown}
+
+
+def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Yield the highest message rate and bandwidth of all message streams."""
+    own = [case for case in cases if case.kernel == "pingpong" and case.launches]
+    points = [
+        (case, point)
+        for case in own
+        if not exchanges(case)
+        for point in sweep(case)
+        if point.size_bytes
+    ]
+    if not points:
+        return
+    names = [name for name in varying([case.settings for case, _ in points]) if name != "sizes"]
+    quick = max(points, key=lambda pair: _messages(pair[1]).value)
+    broad = max(points, key=lambda pair: pair[1].rate.value)
+    message_rate = Metric("message rate", "1/s", "higher")
+    for kind, question, metric, (case, point) in (
+        ("message_rate", "Message rate, highest", message_rate, quick),
+        ("stream_bandwidth", "Bandwidth of streams of messages, highest", BANDWIDTH, broad),
+    ):
+        part = Claim(
+            {"size": Bytes(point.size_bytes), **_of(case, names)},
+            estimate=point.rate if metric is BANDWIDTH else _messages(point),
+        )
+        yield made(
+            context, [case], question, FindingShape.VALUE, [part],
+            topic="pingpong", kind=kind, metric=metric, of=len(own), but=(*names, "ppn"),
+        )  # fmt: skip
+
+
+def _messages(point: Swept) -> Estimate:
+    return point.time.rate(point.bytes / point.size_bytes)
+
+
+def libraries(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Yield the fastest library or transport by size for every placement of two ranks."""
+    for part, by_size in message_races(cases, context.seed):
+        by = listed(apart(part)).replace("toolchain", "MPI library")
+        yield made(
+            context,
+            raced_of(part),
+            f"Fastest {by}, one way",
+            FindingShape.BEST,
+            winners(
+                list(by_size.values()), lambda name: {"library": name}, lambda race: int(race.at)
+            ),
+            topic="pingpong",
+            metric=LATENCY,
+            axis="size",
+            points=list(by_size),
+            of=len(part.cases),
+            but=("ppn", *apart(part)),
+        )

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import contrasts, one_way
+from haloscope.analysis.comparison import Race, contrasts, one_way
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets, facets_of_kernels, labelled
 from haloscope.analysis.fits import bandwidth_curve, exchanges, message_models, unfitted
-from haloscope.analysis.races import Race
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.layout import PROCESSES
 from haloscope.models.curve import BandwidthCurve
@@ -34,7 +33,7 @@ from haloscope.study.settings import describe, varying
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown
 from haloscope.topics.common.words import clock
-from haloscope.topics.contrast.tables import COLUMNS, cells, explain
+from haloscope.topics.contrast.views import COLUMNS, cells, explain
 from haloscope.topics.messages import message_races, seldom_of
 
 

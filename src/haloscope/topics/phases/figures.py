@@ -193,21 +193,12 @@ def _ends_in_words(panel: Gantt) -> str:
     return f"{panel.title}: {where}" if panel.title else where
 
 
-def _rows(rank: int, calls: Sequence[Call]) -> dict[str, list[Call]]:
-    """Return the rows of a rank by name: its own calls, and the work of each stream that has any.
-
-    "rank 1", then "rank 1, stream 0" for each stream of its device.
-    """
-    rows: dict[str, list[Call]] = {f"rank {rank}": [call for call in calls if len(call) == 4]}
-    for stream in sorted({call[4] for call in calls if len(call) > 4}):
-        rows[f"rank {rank}, stream {stream}"] = [call for call in calls if call[4:] == [stream]]
-    return rows
-
-
 def _shown(trace: Mapping[str, Any]) -> list[dict[str, list[Call]]]:
     ranks: list[dict[str, list[Call]]] = []
     for rank, calls in enumerate(trace["ranks"]):
-        rows = _rows(rank, calls)
+        rows: dict[str, list[Call]] = {f"rank {rank}": [call for call in calls if len(call) == 4]}
+        for stream in sorted({call[4] for call in calls if len(call) > 4}):
+            rows[f"rank {rank}, stream {stream}"] = [call for call in calls if call[4:] == [stream]]
         if ranks and sum(map(len, ranks)) + len(rows) > MOST_ROWS:
             break
         ranks.append(rows)

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from haloscope.analysis.cases import MeasuredCase, values
-from haloscope.analysis.comparison import Measure
+from haloscope.analysis.comparison import Measure, Race, races
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.races import Race, races
 from haloscope.grouped import grouped
 from haloscope.layout import CORES, PROCESSES
 from haloscope.stats.estimates import Estimate

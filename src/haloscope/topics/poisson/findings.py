@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import contrasts, step
+from haloscope.analysis.comparison import contrasts, races, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.races import races
 from haloscope.analysis.sweeps import level_of
 from haloscope.analysis.validation.published import WALL_TIMES
 from haloscope.analysis.validation.trust import preferred

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, values
+from haloscope.analysis.comparison import Race
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.races import Race
 from haloscope.analysis.validation.published import WALL_TIMES, Library, Reference
 from haloscope.grouped import grouped
 from haloscope.layout import CORES, PROCESSES

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from haloscope.analysis import remembered
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.comparison import Contrast, band_of, contrasts, step
 from haloscope.analysis.facets import Facet, facets, facets_of_kernels
-from haloscope.analysis.remembering import remembered
 from haloscope.layout import PROCESSES
 from haloscope.models import scaling_law
 from haloscope.models.intervals import Intervals

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from haloscope.analysis import remembered
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, contrasts, point_time
-from haloscope.analysis.remembering import remembered
 from haloscope.analysis.sweeps import sweep
 from haloscope.analysis.validation.published import Library, Reference, source
 from haloscope.models import split_phase

@@ -18,8 +18,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Polygon
 
 from haloscope.report.draw.figures import Drawing
-from haloscope.report.draw.figures.bars import WIDTH_IN, bars, surface
-from haloscope.report.draw.figures.gantt import draw_gantt
+from haloscope.report.draw.figures.bars import WIDTH_IN, bars, draw_gantt, surface
 from haloscope.report.draw.figures.palette import (
     GRID,
     INK,
@@ -27,9 +26,9 @@ from haloscope.report.draw.figures.palette import (
     SERIES,
     dark_style,
     name_of,
+    phase_colours,
     series_styles,
 )
-from haloscope.report.draw.figures.phase_colours import phase_colours
 from haloscope.report.draw.figures.points import series_id, with_values
 from haloscope.report.draw.figures.scales import scale_axis, subdivide, to_ticks
 from haloscope.topics.common.figure import Bars, Curve, Figure, Gantt, Lines, Panel

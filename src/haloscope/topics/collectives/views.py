@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of collective operations, and of performance guidelines and their violations."""
+"""Tables and a figure of collective operations, and of guidelines and their violations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import labelled
-from haloscope.analysis.sweeps import sweep
+from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.findings.words import spans
-from haloscope.quantities import SECONDS, count, probability, size
+from haloscope.quantities import SECONDS, count, probability, seconds, size
 from haloscope.study.settings import common, describe, varying
 from haloscope.topics.collectives import (
     WORTH,
@@ -24,10 +24,11 @@ from haloscope.topics.collectives import (
     warmed_up,
 )
 from haloscope.topics.collectives import guideline_followed as followed
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown, times
-from haloscope.topics.common.words import tests_of
-from haloscope.topics.contrast.tables import COLUMNS, cells, explain
+from haloscope.topics.common.words import clock, tests_of
+from haloscope.topics.contrast.views import COLUMNS, cells, explain
 
 
 def collectives_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -219,3 +220,51 @@ def _row(
         shown(at, size),
         shown(contrast.adjusted, probability),
     )
+
+
+def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Collective operations: time by message size, one panel per operation, one curve per case."""
+    own = [case for case in cases if case.kernel == "collectives" and case.launches]
+    names = labelled(own)
+    points = {name: [p for p in sweep(case) if p.size_bytes] for case, name in names.items()}
+    operations = list(dict.fromkeys(p.operation for each in points.values() for p in each))
+    if not operations:
+        return []
+    sizes = [float(point.size_bytes) for each in points.values() for point in each]
+    panels = tuple(
+        Lines(
+            str(operation),
+            str(operation),
+            Axis("message", "log2", size_ticks(sizes)),
+            Axis("time (µs)", "log"),
+            tuple(
+                Curve(
+                    name or clock(own),
+                    tuple(
+                        mark(point.size_bytes, point.time.times(1e6))
+                        for point in each
+                        if point.operation == operation
+                    ),
+                )
+                for name, each in points.items()
+            ),
+            alt=f"Time by message size. {_longest(points, operation)}",
+        )
+        for operation in operations
+    )
+    return [
+        Figure(
+            kind="collectives",
+            title=context.title("Collective operations by message size"),
+            panels=panels,
+            alt=f"Time by message size for {', '.join(map(str, operations))}.",
+            notes=bars(cases, panels),
+        )
+    ]
+
+
+def _longest(points: Mapping[str, Sequence[Swept]], operation: str | None) -> str:
+    every = [(name, p) for name, own in points.items() for p in own if p.operation == operation]
+    name, most = max(every, key=lambda pair: pair[1].time.value)
+    of = f", {name}" if name else ""
+    return f"Longest: {seconds(most.time.value)} for {size(most.size_bytes)}{of}."
