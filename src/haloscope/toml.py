@@ -13,6 +13,8 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
+from pydantic import BaseModel, ConfigDict
+
 from haloscope.errors import Problem, UserError, dotted, guess, nearest
 from haloscope.paths import conversion, opened, require_utf8
 
@@ -25,6 +27,20 @@ LENGTH_LIMIT = 4_000_000
 """Files are read into memory as a whole. Our longest has 60,000 characters."""
 TEXT_LIMIT = 100_000
 """Enough for the nodes of 20,000 ranks; the system's limit of an argument is 131,072."""
+
+
+class TomlTable(BaseModel):
+    """A table of a user's file: unknown keys are refused. A key's docstring is its description."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, defer_build=True, use_attribute_docstrings=True
+    )
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """Join the lines of descriptions."""
+        for field in cls.model_fields.values():
+            field.description = field.description and " ".join(field.description.split())
 
 
 def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:

@@ -6,8 +6,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     SerializationInfo,
     SerializerFunctionWrapHandler,
@@ -19,6 +17,7 @@ from pydantic import (
 )
 
 from haloscope.study.values import OneOrMore
+from haloscope.toml import TomlTable
 
 PositiveCount = Annotated[int, Field(gt=0, strict=True)]
 """A whole number from 1, as TOML has it: no text and no true."""
@@ -34,45 +33,40 @@ Source = Text
 """Where numbers are from: a data sheet, a paper, a calibration; or "assumed", and why."""
 
 
-class ClusterPart(BaseModel):
-    """A table of a cluster file: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
 CellValues = Annotated[
     tuple[StrictInt | StrictFloat | StrictStr, ...], OneOrMore(), Field(min_length=1)
 ]
 
 
-class SetBy(ClusterPart):
+class SetBy(TomlTable):
     """Cells of published tables to which a number was fitted. They never count as predictions."""
 
-    paper: Text = Field(description="id of the paper (haloscope paper list)")
-    tables: tuple[Text, ...] = Field(min_length=1, description="ids of the tables of the paper")
-    where: dict[str, CellValues] = Field(
-        default_factory=dict,
-        description="values of columns that select the cells; all cells of the tables if omitted",
-    )
+    paper: Text
+    """id of the paper (haloscope paper list)"""
+    tables: tuple[Text, ...] = Field(min_length=1)
+    """ids of the tables of the paper"""
+    where: dict[str, CellValues] = Field(default_factory=dict)
+    """values of columns that select the cells; all cells of the tables if omitted"""
 
 
 CONTENT_ONLY = "content only"
 """The key of a serialization's context that leaves out what simulations do not depend on."""
 
 
-class Quantity(ClusterPart):
+class Quantity(TomlTable):
     """A number in the unit of its key, with its interval and its source."""
 
-    value: Annotated[Number, Field(gt=0)] = Field(description="value of the quantity, above 0")
-    low: Number | None = Field(None, description="lower end of the interval of the value")
-    high: Number | None = Field(None, description="upper end of the interval of the value")
-    source: Source = Field(
-        description="source of the number: a data sheet, a paper, or a calibration, or 'assumed' "
-        "with the reason"
-    )
-    set_by: tuple[SetBy, ...] = Field(
-        (), description="cells of published tables to which the number was fitted; none if omitted"
-    )
+    value: Annotated[Number, Field(gt=0)]
+    """value of the quantity, above 0"""
+    low: Number | None = None
+    """lower end of the interval of the value"""
+    high: Number | None = None
+    """upper end of the interval of the value"""
+    source: Source
+    """source of the number: a data sheet, a paper, or a calibration, or 'assumed' with the
+    reason"""
+    set_by: tuple[SetBy, ...] = ()
+    """cells of published tables to which the number was fitted; none if omitted"""
 
     @model_serializer(mode="wrap")
     def _without_empty(

@@ -15,40 +15,38 @@ from pydantic import Field
 
 from haloscope.clusters.network import Messages, Mpi, Network, Others, Overheads
 from haloscope.clusters.node import Node
-from haloscope.clusters.quantity import CONTENT_ONLY, ClusterPart, PositiveCount, Source, Text
+from haloscope.clusters.quantity import CONTENT_ONLY, PositiveCount, Source, Text
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import OTHER_SOCKET
+from haloscope.toml import TomlTable
 
 SAME_NODE = "same-node"
 OTHER_NODE = "other-node"
 SAME_SOCKET = ("same-socket", "same-cache")
 
 
-class Cluster(ClusterPart):
+class Cluster(TomlTable):
     """A cluster: its nodes, network, and MPI library."""
 
     name: str = Field(exclude=True)  # the name of the file, which is not a key of it
-    nodes: PositiveCount = Field(description="maximum number of nodes of a simulated job")
-    source: Source = Field(
-        description="source of the number of nodes, and a summary of all other sources"
-    )
-    disturbed: tuple[Text, ...] = Field(
-        (), description="signs of other load on the machine during the calibration"
-    )
-    node: Node = Field(description="description of one node; all nodes are identical")
-    network: Network | None = Field(
-        None, description="network between the nodes; required for simulations of several nodes"
-    )
-    others: Others | None = Field(None, description="other jobs on the cluster; none if omitted")
-    mpi: Mpi | None = Field(None, description="MPI library; required for simulations")
-    messages: tuple[Messages, ...] = Field(
-        (),
-        description="one entry per placement of two ranks; simulations require an entry for "
-        "same-node",
-    )
-    overheads: Overheads | None = Field(
-        None, description="calibrated LogGP parameters of small messages"
-    )
+    nodes: PositiveCount
+    """maximum number of nodes of a simulated job"""
+    source: Source
+    """source of the number of nodes, and a summary of all other sources"""
+    disturbed: tuple[Text, ...] = ()
+    """signs of other load on the machine during the calibration"""
+    node: Node
+    """description of one node; all nodes are identical"""
+    network: Network | None = None
+    """network between the nodes; required for simulations of several nodes"""
+    others: Others | None = None
+    """other jobs on the cluster; none if omitted"""
+    mpi: Mpi | None = None
+    """MPI library; required for simulations"""
+    messages: tuple[Messages, ...] = ()
+    """one entry per placement of two ranks; simulations require an entry for same-node"""
+    overheads: Overheads | None = None
+    """calibrated LogGP parameters of small messages"""
 
 
 def require_undisturbed(cluster: Cluster, option: str) -> None:

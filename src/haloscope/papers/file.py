@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     PositiveFloat,
@@ -86,8 +85,8 @@ class TableMachine:
     where: dict[str, StrictInt | StrictStr]
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+class _File(toml.TomlTable, allow_inf_nan=False):
+    """A table of a paper's file."""
 
 
 class TableFile(_File):

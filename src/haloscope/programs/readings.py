@@ -28,71 +28,51 @@ from haloscope.programs.values import (
 class OutputRead(ProgramTable):
     """`[output]`: the output that is read after a launch, and how to detect that it is complete."""
 
-    file: str | None = Field(
-        None,
-        description="the name of a file that the program writes in its folder; standard output "
-        "if omitted",
-    )
-    complete: Pattern | None = Field(
-        None,
-        description="a regular expression that matches at the end of the output if it is complete",
-    )
-    ranks: Capture | None = Field(
-        None, description="a regular expression whose group is the printed number of ranks"
-    )
-    threads: Capture | None = Field(
-        None,
-        description="a regular expression whose group is the printed number of threads per rank",
-    )
+    file: str | None = None
+    """the name of a file that the program writes in its folder; standard output if omitted"""
+    complete: Pattern | None = None
+    """a regular expression that matches at the end of the output if it is complete"""
+    ranks: Capture | None = None
+    """a regular expression whose group is the printed number of ranks"""
+    threads: Capture | None = None
+    """a regular expression whose group is the printed number of threads per rank"""
 
 
 class TimeRead(ProgramTable):
     """`[time]`: the time of a step on the slowest rank; further matches are repetitions."""
 
-    pattern: Capture = Field(description="a regular expression whose group is a time")
-    unit: Unit = Field(
-        "s", description="the unit of the printed time: 'ns', 'us', 'ms', 's', 'min', or 'h'"
-    )
-    per: StepsSaid = Field(
-        1,
-        description="the number of steps in the printed time, as an integer or the name of a "
-        "parameter",
-    )
+    pattern: Capture
+    """a regular expression whose group is a time"""
+    unit: Unit = "s"
+    """the unit of the printed time: 'ns', 'us', 'ms', 's', 'min', or 'h'"""
+    per: StepsSaid = 1
+    """the number of steps in the printed time, as an integer or the name of a parameter"""
 
 
 class PointsRead(ProgramTable):
     """`[points]`: the sizes of a sweep, one line per size; a size printed again is a repetition."""
 
-    pattern: Pattern = Field(
-        description="a regular expression for each line, with the named groups (?P<size>), and "
-        "(?P<time>) or (?P<rate>); records also keep the numbers of other named groups"
-    )
+    pattern: Pattern
+    """a regular expression for each line, with the named groups (?P<size>), and (?P<time>) or
+    (?P<rate>); records also keep the numbers of other named groups"""
     size_unit: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_ ./-]{0,19}$")] = Field(
         "B",
         description=f"the unit of the group size: {', '.join(SIZES)}. Other words, such as "
         "elements or points, are also allowed; bandwidths and message models are then omitted",
     )
-    unit: Unit = Field(
-        "s", description="the unit of the group time: 'ns', 'us', 'ms', 's', 'min', or 'h'"
-    )
+    unit: Unit = "s"
+    """the unit of the group time: 'ns', 'us', 'ms', 's', 'min', or 'h'"""
     rate_unit: RateUnit = Field(
         "MB/s", description=f"the unit of the group rate: {', '.join(RATES)}"
     )
-    per: StepsSaid = Field(
-        1,
-        description="the number of steps in the group time, as an integer or the name of a "
-        "parameter",
-    )
-    messages: Annotated[int, Field(ge=1)] = Field(
-        1,
-        description="the number of messages of this size in a printed time, as an integer from 1, "
-        "such as 2 if both ranks send a message",
-    )
-    operation: Capture | None = Field(
-        None,
-        description="a regular expression for headings; its group is the operation, such as "
-        "allreduce, that the lines below the heading are of",
-    )
+    per: StepsSaid = 1
+    """the number of steps in the group time, as an integer or the name of a parameter"""
+    messages: Annotated[int, Field(ge=1)] = 1
+    """the number of messages of this size in a printed time, as an integer from 1, such as 2 if
+    both ranks send a message"""
+    operation: Capture | None = None
+    """a regular expression for headings; its group is the operation, such as allreduce, that the
+    lines below the heading are of"""
 
     @model_validator(mode="after")
     def _has_groups(self) -> PointsRead:
@@ -120,22 +100,15 @@ class PointsRead(ProgramTable):
 class PhasesRead(ProgramTable):
     """`[phases]`: the phases of a step and their times."""
 
-    names: Annotated[list[str], Field(min_length=1)] = Field(
-        description="the names of the phases; the output must contain each of them"
-    )
-    pattern: Pattern = Field(
-        description="a regular expression for the line of each phase, with the named groups "
-        "(?P<name>) and (?P<mean>) (the mean over ranks), and with (?P<min>) and "
-        "(?P<max>) if the program prints them"
-    )
-    unit: Unit = Field(
-        "s", description="the unit of the printed times: 'ns', 'us', 'ms', 's', 'min', or 'h'"
-    )
-    per: StepsSaid = Field(
-        1,
-        description="the number of steps in the printed times, as an integer or the name of a "
-        "parameter",
-    )
+    names: Annotated[list[str], Field(min_length=1)]
+    """the names of the phases; the output must contain each of them"""
+    pattern: Pattern
+    """a regular expression for the line of each phase, with the named groups (?P<name>) and
+    (?P<mean>) (the mean over ranks), and with (?P<min>) and (?P<max>) if the program prints them"""
+    unit: Unit = "s"
+    """the unit of the printed times: 'ns', 'us', 'ms', 's', 'min', or 'h'"""
+    per: StepsSaid = 1
+    """the number of steps in the printed times, as an integer or the name of a parameter"""
 
     @model_validator(mode="after")
     def _has_groups(self) -> PhasesRead:
@@ -152,63 +125,48 @@ class PhasesRead(ProgramTable):
 class ResultRead(ProgramTable):
     """`[results.NAME]`: another value that the program prints."""
 
-    type: Literal["integer", "real", "text", "reals"] = Field(
-        description="the type: 'integer', 'real', 'text', or 'reals' (all matches, in order)"
-    )
-    pattern: Capture = Field(description="a regular expression whose group is the value")
-    which: Literal["first", "last"] = Field(
-        "last", description="the match to use: 'first' or 'last'"
-    )
-    per: Called | None = Field(
-        None,
-        description="the name of a result or parameter to divide the value by, such as atoms "
-        "or steps",
-    )
-    unit: str | None = Field(None, description="the unit to display, as a string such as s or B")
-    absent: str | None = Field(
-        None,
-        description="a string that describes the cases in which the program does not print the "
-        "result; if omitted, the program must always print it",
-    )
-    help: str = Field(
-        "", description="a string: the meaning of the result, printed by haloscope describe"
-    )
+    type: Literal["integer", "real", "text", "reals"]
+    """the type: 'integer', 'real', 'text', or 'reals' (all matches, in order)"""
+    pattern: Capture
+    """a regular expression whose group is the value"""
+    which: Literal["first", "last"] = "last"
+    """the match to use: 'first' or 'last'"""
+    per: Called | None = None
+    """the name of a result or parameter to divide the value by, such as atoms or steps"""
+    unit: str | None = None
+    """the unit to display, as a string such as s or B"""
+    absent: str | None = None
+    """a string that describes the cases in which the program does not print the result; if omitted,
+    the program must always print it"""
+    help: str = ""
+    """a string: the meaning of the result, printed by haloscope describe"""
 
 
 class Check(ProgramTable):
     """`[[verify]]`: a condition for a correct answer."""
 
-    says: Pattern | None = Field(
-        None, description="a regular expression that must match in the output"
-    )
-    result: Called | None = Field(
-        None, description="the name of a result to check with least, most, expected, or reference"
-    )
-    least: Real | Called | None = Field(
-        None, description="the smallest correct value, as a number or the name of a parameter"
-    )
-    most: Real | Called | None = Field(
-        None, description="the largest correct value, as a number or the name of a parameter"
-    )
-    expected: Real | None = Field(
-        None, description="the correct value, within the tolerance given by relative and absolute"
-    )
+    says: Pattern | None = None
+    """a regular expression that must match in the output"""
+    result: Called | None = None
+    """the name of a result to check with least, most, expected, or reference"""
+    least: Real | Called | None = None
+    """the smallest correct value, as a number or the name of a parameter"""
+    most: Real | Called | None = None
+    """the largest correct value, as a number or the name of a parameter"""
+    expected: Real | None = None
+    """the correct value, within the tolerance given by relative and absolute"""
     reference: Annotated[str, Field(min_length=1)] | None = Field(
         None,
         description="the path of a correct output, from which the same result is read; * matches "
         f"any part of a name; {WORDS}",
     )
-    by: Called | None = Field(
-        None,
-        description="the name of a result that assigns each of several values to a value of "
-        "the reference, such as the step number",
-    )
-    relative: Annotated[Real, Field(ge=0)] = Field(
-        0.0, description="the largest allowed relative deviation"
-    )
-    absolute: Annotated[Real, Field(ge=0)] = Field(
-        0.0, description="the largest allowed absolute deviation"
-    )
+    by: Called | None = None
+    """the name of a result that assigns each of several values to a value of the reference, such as
+    the step number"""
+    relative: Annotated[Real, Field(ge=0)] = 0.0
+    """the largest allowed relative deviation"""
+    absolute: Annotated[Real, Field(ge=0)] = 0.0
+    """the largest allowed absolute deviation"""
 
     @model_validator(mode="after")
     def _is_one_check(self) -> Check:

@@ -53,27 +53,22 @@ def _finite(value: float) -> bool:
 class ProgramParameter(ProgramTable):
     """`[parameters.NAME]`: a parameter that a study sets to a value or to a list of values."""
 
-    type: Literal["integer", "real", "choice", "text"] = Field(
-        description="the type: 'integer', 'real', 'choice' (see choices), or 'text' (see matches)"
-    )
-    default: Any = Field(description="the value of the parameter if a study does not set it")
-    minimum: Real | None = Field(
-        None, description="the smallest allowed number, for type = 'integer' or 'real'"
-    )
-    maximum: Real | None = Field(
-        None, description="the largest allowed number, for type = 'integer' or 'real'"
-    )
-    choices: list[str] = Field(
-        default_factory=list,
-        description="the allowed values, as a list of strings, for type = 'choice'",
-    )
-    matches: Pattern | None = Field(
-        None, description="a regular expression that the whole value must match, for type = 'text'"
-    )
-    unit: str | None = Field(None, description="the unit to display, as a string such as s or B")
-    help: str = Field(
-        "", description="a string: the meaning of the parameter, printed by haloscope describe"
-    )
+    type: Literal["integer", "real", "choice", "text"]
+    """the type: 'integer', 'real', 'choice' (see choices), or 'text' (see matches)"""
+    default: Any
+    """the value of the parameter if a study does not set it"""
+    minimum: Real | None = None
+    """the smallest allowed number, for type = 'integer' or 'real'"""
+    maximum: Real | None = None
+    """the largest allowed number, for type = 'integer' or 'real'"""
+    choices: list[str] = Field(default_factory=list)
+    """the allowed values, as a list of strings, for type = 'choice'"""
+    matches: Pattern | None = None
+    """a regular expression that the whole value must match, for type = 'text'"""
+    unit: str | None = None
+    """the unit to display, as a string such as s or B"""
+    help: str = ""
+    """a string: the meaning of the parameter, printed by haloscope describe"""
 
     def problem(self, value: object) -> str | None:
         """Return what the value must be instead; None if it is valid."""
@@ -114,49 +109,35 @@ class ProgramParameter(ProgramTable):
 class Said(ProgramTable):
     """Text that the executable must print; otherwise the executable is refused."""
 
-    pattern: Pattern = Field(
-        description="a regular expression that must match in the output of the executable"
-    )
-    lacking: str = Field(
-        description="a string: the error message, with a remedy, if the pattern does not match"
-    )
+    pattern: Pattern
+    """a regular expression that must match in the output of the executable"""
+    lacking: str
+    """a string: the error message, with a remedy, if the pattern does not match"""
 
 
 class Need(ProgramTable):
     """`[needs.NAME]`: an executable, file, or folder that the program needs; {NAME} is its path."""
 
-    kind: Literal["executable", "file", "folder"] = Field(
-        description="the kind of item: 'executable', 'file', or 'folder'"
-    )
-    get: str = Field(description="a string: how to obtain the missing item, printed with the error")
-    variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = Field(
-        None, description="the name of an environment variable that contains the path, tried first"
-    )
-    added: Called | None = Field(
-        None, description="the name of software added with `haloscope toolchain add`, tried second"
-    )
-    below: str | None = Field(
-        None, description="the path inside the added software; * matches any part of a name"
-    )
-    names: list[str] = Field(
-        default_factory=list,
-        description="names under which the executable is searched for in PATH, tried last",
-    )
-    holds: list[str] = Field(
-        default_factory=list,
-        description="files that the folder must contain; * matches any part of a name",
-    )
-    ask: list[str] = Field(
-        default_factory=list,
-        description="arguments that make the executable print its version or features",
-    )
-    says: list[Said] = Field(
-        default_factory=list,
-        description="tables [[needs.NAME.says]]: what the output of `ask` must contain",
-    )
-    version: Capture | None = Field(
-        None, description="a regular expression for the output of `ask`, whose group is the version"
-    )
+    kind: Literal["executable", "file", "folder"]
+    """the kind of item: 'executable', 'file', or 'folder'"""
+    get: str
+    """a string: how to obtain the missing item, printed with the error"""
+    variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
+    """the name of an environment variable that contains the path, tried first"""
+    added: Called | None = None
+    """the name of software added with `haloscope toolchain add`, tried second"""
+    below: str | None = None
+    """the path inside the added software; * matches any part of a name"""
+    names: list[str] = Field(default_factory=list)
+    """names under which the executable is searched for in PATH, tried last"""
+    holds: list[str] = Field(default_factory=list)
+    """files that the folder must contain; * matches any part of a name"""
+    ask: list[str] = Field(default_factory=list)
+    """arguments that make the executable print its version or features"""
+    says: list[Said] = Field(default_factory=list)
+    """tables [[needs.NAME.says]]: what the output of `ask` must contain"""
+    version: Capture | None = None
+    """a regular expression for the output of `ask`, whose group is the version"""
 
     @model_validator(mode="after")
     def _can_be_found(self) -> Need:
@@ -180,9 +161,8 @@ class Need(ProgramTable):
 class Replacement(ProgramTable):
     """A part of an input file that depends on the case."""
 
-    pattern: Pattern = Field(
-        description="a regular expression for the part to replace, which the file must contain"
-    )
+    pattern: Pattern
+    """a regular expression for the part to replace, which the file must contain"""
     by: str = Field(description=f"the string that replaces the match; {WORDS}")
 
 
@@ -190,16 +170,12 @@ class InputFile(ProgramTable):
     """`[[inputs]]`: a file that is copied to the folder of each launch."""
 
     file: str = Field(description=f"the path of the file, relative to {{folder}}; {WORDS}")
-    name: str | None = Field(
-        None,
-        description="the name of the file in the folder of the launch; its original name if "
-        "omitted",
-    )
-    fill: bool = Field(False, description="true to also replace {name} in the contents of the file")
-    replace: list[Replacement] = Field(
-        default_factory=list,
-        description="tables [[inputs.replace]]: parts of the file that depend on the case",
-    )
+    name: str | None = None
+    """the name of the file in the folder of the launch; its original name if omitted"""
+    fill: bool = False
+    """true to also replace {name} in the contents of the file"""
+    replace: list[Replacement] = Field(default_factory=list)
+    """tables [[inputs.replace]]: parts of the file that depend on the case"""
 
     @model_validator(mode="after")
     def _lies_inside(self) -> InputFile:
@@ -212,55 +188,36 @@ class InputFile(ProgramTable):
 class ProgramFile(ProgramTable):
     """The keys at the top of the file. The folder's name is the name of the kernel."""
 
-    summary: str = Field(description="a string: what the program does, and what counts as a step")
-    command: Annotated[list[str], Field(min_length=1)] = Field(
-        description="the command of each rank as a list of arguments, without launcher or "
-        "shell; {name} is replaced by a parameter, a need, or a built-in name"
-    )
-    paper: str | None = Field(
-        None, description="the publication that describes the program, as a string"
-    )
-    memory_bytes_a_rank: Annotated[Real, Field(gt=0)] | None = Field(
-        None,
-        description="the maximum memory per rank in bytes; cases that do not fit in memory are "
-        "refused",
-    )
-    environment: dict[Variable, str] = Field(
-        default_factory=dict,
-        description="environment variables, VARIABLE = text; {name} is replaced by a "
-        "parameter, a need, or a built-in name",
-    )
-    time: TimeRead | None = Field(
-        None, description="the table [time]; a file has either [time] or [points]"
-    )
-    points: PointsRead | None = Field(
-        None, description="the table [points], for a program that sweeps sizes in one launch"
-    )
-    output: OutputRead = Field(
-        default_factory=OutputRead,
-        description="the table [output]: the output to read after a launch",
-    )
-    parameters: dict[Called, ProgramParameter] = Field(
-        default_factory=dict, description="tables [parameters.NAME]: parameters of the program"
-    )
-    needs: dict[Called, Need] = Field(
-        default_factory=dict,
-        description="tables [needs.NAME]: executables, files, and folders that the program needs",
-    )
-    inputs: list[InputFile] = Field(
-        default_factory=list,
-        description="tables [[inputs]]: files to copy to the folder of each launch",
-    )
-    phases: PhasesRead | None = Field(
-        None, description="the table [phases]: phases of a step and their times"
-    )
-    results: dict[Called, ResultRead] = Field(
-        default_factory=dict,
-        description="tables [results.NAME]: other values that the program prints",
-    )
-    verify: list[Check] = Field(
-        default_factory=list, description="tables [[verify]]: conditions for a correct answer"
-    )
+    summary: str
+    """a string: what the program does, and what counts as a step"""
+    command: Annotated[list[str], Field(min_length=1)]
+    """the command of each rank as a list of arguments, without launcher or shell; {name} is
+    replaced by a parameter, a need, or a built-in name"""
+    paper: str | None = None
+    """the publication that describes the program, as a string"""
+    memory_bytes_a_rank: Annotated[Real, Field(gt=0)] | None = None
+    """the maximum memory per rank in bytes; cases that do not fit in memory are refused"""
+    environment: dict[Variable, str] = Field(default_factory=dict)
+    """environment variables, VARIABLE = text; {name} is replaced by a parameter, a need, or a
+    built-in name"""
+    time: TimeRead | None = None
+    """the table [time]; a file has either [time] or [points]"""
+    points: PointsRead | None = None
+    """the table [points], for a program that sweeps sizes in one launch"""
+    output: OutputRead = Field(default_factory=OutputRead)
+    """the table [output]: the output to read after a launch"""
+    parameters: dict[Called, ProgramParameter] = Field(default_factory=dict)
+    """tables [parameters.NAME]: parameters of the program"""
+    needs: dict[Called, Need] = Field(default_factory=dict)
+    """tables [needs.NAME]: executables, files, and folders that the program needs"""
+    inputs: list[InputFile] = Field(default_factory=list)
+    """tables [[inputs]]: files to copy to the folder of each launch"""
+    phases: PhasesRead | None = None
+    """the table [phases]: phases of a step and their times"""
+    results: dict[Called, ResultRead] = Field(default_factory=dict)
+    """tables [results.NAME]: other values that the program prints"""
+    verify: list[Check] = Field(default_factory=list)
+    """tables [[verify]]: conditions for a correct answer"""
 
     @model_validator(mode="after")
     def _is_timed(self) -> ProgramFile:

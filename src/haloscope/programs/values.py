@@ -6,8 +6,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
+
+from haloscope.toml import TomlTable
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 """UNITS are the units of printed times, each in seconds."""
@@ -67,7 +69,5 @@ def refuse(why: str | None) -> None:
         raise PydanticCustomError("rule", "{why}", {"why": why})
 
 
-class ProgramTable(BaseModel):
-    """A table of program.toml: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+class ProgramTable(TomlTable, strict=True):
+    """A table of program.toml."""

@@ -6,12 +6,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, Any
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    model_validator,
-)
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from haloscope.host.machine import PLACEMENTS
@@ -41,10 +36,11 @@ from haloscope.study.values import (
     Values,
     papers,
 )
+from haloscope.toml import TomlTable
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+class _Model(TomlTable, strict=True):
+    """A table of a study."""
 
 
 def _axis(field: str, values: str, more: str = "", *, optional: bool = False) -> Any:
@@ -74,11 +70,9 @@ class LayoutAxes(_Model):
         "; 1 if omitted",
         optional=True,
     )
-    cores: Counts | None = Field(
-        None,
-        description="the number of cores to use per node, which is ppn x threads: integers from "
-        "1, or 'cores' for all cores; omit threads if you set this key",
-    )
+    cores: Counts | None = None
+    """the number of cores to use per node, which is ppn x threads: integers from 1, or 'cores' for
+    all cores; omit threads if you set this key"""
     places: Places = _axis("places", "'cores', 'threads', or 'sockets' (OMP_PLACES)")
     bind: Binds = _axis(
         "bind",
@@ -86,32 +80,25 @@ class LayoutAxes(_Model):
         "processes evenly over sockets, or 'none' to let the operating system place processes and "
         "threads",
     )
-    thread_bind: ThreadBinds = Field(
-        ["close"],
-        description="the binding of the threads of a process: 'close' to put them on neighbouring "
-        "cores, or 'spread' to distribute them over the process's share of the node, or over the "
-        "whole node if there is only one process (OMP_PROC_BIND)",
-    )
+    thread_bind: ThreadBinds = Field(["close"])
+    """the binding of the threads of a process: 'close' to put them on neighbouring cores, or
+    'spread' to distribute them over the process's share of the node, or over the whole node if
+    there is only one process (OMP_PROC_BIND)"""
     placement: Placements | None = _axis(
         "placement",
         f"'all', or {', '.join(PLACEMENTS)}",
         "; replaces all other layout keys",
         optional=True,
     )
-    tasks: Positives | None = Field(
-        None,
-        description="the total number of processes on all nodes, distributed as evenly as "
-        "possible: integers from 1; replaces ppn",
-    )
-    mapping: Mappings = Field(
-        [Layout.mapping],
-        description="the mapping of ranks to nodes: 'block' to fill one node after the other, "
-        "'round_robin' to put consecutive ranks on different nodes, 'random' (see mapping_seed), "
-        "or a list with the node of each rank, counted from 0, such as '0,1,1,0'",
-    )
-    mapping_seed: Positives = Field(
-        [1], description="the seeds of random mappings: integers from 1"
-    )
+    tasks: Positives | None = None
+    """the total number of processes on all nodes, distributed as evenly as possible: integers from
+    1; replaces ppn"""
+    mapping: Mappings = Field([Layout.mapping])
+    """the mapping of ranks to nodes: 'block' to fill one node after the other, 'round_robin' to put
+    consecutive ranks on different nodes, 'random' (see mapping_seed), or a list with the node of
+    each rank, counted from 0, such as '0,1,1,0'"""
+    mapping_seed: Positives = Field([1])
+    """the seeds of random mappings: integers from 1"""
     allocation: Allocations = _axis(
         "allocation",
         "'best_fit' (nodes that a scheduler would choose among other jobs, or the first nodes of "
@@ -119,68 +106,48 @@ class LayoutAxes(_Model):
         "(nodes of each first-level switch in turn), 'by_pod' (nodes of each part "
         "below the top level in turn), or 'random' (see allocation_seed)",
     )
-    allocation_seed: Positives = Field(
-        [1], description="the seeds of random allocations: integers from 1"
-    )
+    allocation_seed: Positives = Field([1])
+    """the seeds of random allocations: integers from 1"""
 
 
 class Run(_Model):
     """One [[runs]] table: a kernel over the product of its axes."""
 
-    kernel: str = Field(description="the name of a kernel (haloscope list)")
-    name: str | None = Field(None, description="a label for tables and figures")
-    params: dict[str, Values] = Field(
-        default_factory=dict,
-        description="parameters of the kernel, as key = value or key = [values] (haloscope "
-        "describe KERNEL)",
-    )
-    layout: LayoutAxes = Field(
-        default_factory=LayoutAxes,
-        description="the placement of ranks and threads: nodes, ppn, tasks, threads, cores, "
-        "places, bind, thread_bind, placement, mapping, mapping_seed, allocation, or "
-        "allocation_seed",
-    )
-    toolchains: Toolchains | None = Field(
-        None, description="'all', or names of MPI libraries (haloscope toolchain list)"
-    )
-    transports: Transports = Field(
-        [DEFAULT],
-        description="'default' (the library's choice), 'all' (every transport of each "
-        "library), or names of transports (haloscope toolchain list)",
-    )
+    kernel: str
+    """the name of a kernel (haloscope list)"""
+    name: str | None = None
+    """a label for tables and figures"""
+    params: dict[str, Values] = Field(default_factory=dict)
+    """parameters of the kernel, as key = value or key = [values] (haloscope describe KERNEL)"""
+    layout: LayoutAxes = Field(default_factory=LayoutAxes)
+    """the placement of ranks and threads: nodes, ppn, tasks, threads, cores, places, bind,
+    thread_bind, placement, mapping, mapping_seed, allocation, or allocation_seed"""
+    toolchains: Toolchains | None = None
+    """'all', or names of MPI libraries (haloscope toolchain list)"""
+    transports: Transports = Field([DEFAULT])
+    """'default' (the library's choice), 'all' (every transport of each library), or names of
+    transports (haloscope toolchain list)"""
     launches: Launches | None = Field(
         None,
         description=f"the number of launches per case of this run, from 1 to {LAUNCHES_LIMIT:,}; "
         "replaces the number in the study",
     )
-    skip_too_large: bool | None = Field(
-        None,
-        description="true to skip cases that are too large or whose layout the kernel does not "
-        "support, or false to refuse them. If omitted, such cases are skipped on "
-        "simulated clusters. On this machine, they are skipped if they need "
-        "several nodes, and refused otherwise",
-    )
-    execute: bool = Field(
-        False,
-        description="true to also compute and verify the whole solution in simulated cases, "
-        "which needs memory on this machine; measured cases always do this",
-    )
-    only_simulated: bool = Field(
-        False,
-        description="true to run these cases only on simulated clusters, for example if they "
-        "simulate a published program",
-    )
-    beyond_memory: bool = Field(
-        False,
-        description="true to ignore the memory limit of simulated nodes, for published runs "
-        "that exceed it. The plan lists these runs, and their simulation must fit in "
-        "the memory of this machine",
-    )
-    several_sockets: bool = Field(
-        False,
-        description="true to skip the run on machines with one socket, and on simulated "
-        "clusters, because their files already describe messages between sockets",
-    )
+    skip_too_large: bool | None = None
+    """true to skip cases that are too large or whose layout the kernel does not support, or false
+    to refuse them. If omitted, such cases are skipped on simulated clusters. On this machine, they
+    are skipped if they need several nodes, and refused otherwise"""
+    execute: bool = False
+    """true to also compute and verify the whole solution in simulated cases, which needs memory on
+    this machine; measured cases always do this"""
+    only_simulated: bool = False
+    """true to run these cases only on simulated clusters, for example if they simulate a published
+    program"""
+    beyond_memory: bool = False
+    """true to ignore the memory limit of simulated nodes, for published runs that exceed it. The
+    plan lists these runs, and their simulation must fit in the memory of this machine"""
+    several_sockets: bool = False
+    """true to skip the run on machines with one socket, and on simulated clusters, because their
+    files already describe messages between sockets"""
 
     @model_validator(mode="after")
     def _cases_can_be_counted(self) -> Run:
@@ -195,15 +162,12 @@ class Element(_Model):
     """One [[tables]] or [[figures]] table: what the report is to show."""
 
     kind: str
-    title: str | None = Field(None, description="a title that replaces the default")
-    where: dict[str, Values] = Field(
-        default_factory=dict,
-        description="settings of the cases to show, each with a value or a list of values: { n "
-        "= [1024] }",
-    )
-    published: str | None = Field(
-        None, description="the id of a published table to show for comparison (haloscope paper)"
-    )
+    title: str | None = None
+    """a title that replaces the default"""
+    where: dict[str, Values] = Field(default_factory=dict)
+    """settings of the cases to show, each with a value or a list of values: { n = [1024] }"""
+    published: str | None = None
+    """the id of a published table to show for comparison (haloscope paper)"""
 
 
 class TableElement(Element):
@@ -225,33 +189,21 @@ class FigureElement(Element):
 class Study(_Model):
     """A whole study, as its file gives it."""
 
-    title: str = Field(description="the subject of the study, as a string; shown in lists")
-    question: str | None = Field(
-        None,
-        description="the question that the study answers, as the first line of its report; the "
-        "title if omitted",
-    )
-    answer: Annotated[str, OneOf(lambda: [*kinds.FINDINGS])] | None = Field(
-        None,
-        description="the findings that answer the question, by a name from the list at the end of "
-        "this page; findings about the first table if omitted",
-    )
-    paper: Annotated[str, OneOf(papers)] | None = Field(
-        None,
-        description="the id of a paper; the report compares the results with its tables "
-        "(haloscope list)",
-    )
+    title: str
+    """the subject of the study, as a string; shown in lists"""
+    question: str | None = None
+    """the question that the study answers, as the first line of its report; the title if omitted"""
+    answer: Annotated[str, OneOf(lambda: [*kinds.FINDINGS])] | None = None
+    """the findings that answer the question, by a name from the list at the end of this page;
+    findings about the first table if omitted"""
+    paper: Annotated[str, OneOf(papers)] | None = None
+    """the id of a paper; the report compares the results with its tables (haloscope list)"""
     launches: Launches = Field(
         1, description=f"the number of launches per case, an integer from 1 to {LAUNCHES_LIMIT:,}"
     )
-    precision: float | None = Field(
-        None,
-        gt=0,
-        lt=1,
-        description="a fraction such as 0.02: each case is launched until the confidence interval "
-        "of its median is within this fraction of the median, and at least 'launches' times "
-        "and 7 times",
-    )
+    precision: float | None = Field(None, gt=0, lt=1)
+    """a fraction such as 0.02: each case is launched until the confidence interval of its median is
+    within this fraction of the median, and at least 'launches' times and 7 times"""
     most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL, le=LAUNCHES_LIMIT)] | None = Field(
         None,
         description="the maximum number of launches per case if precision is set, from 7 to "
@@ -269,24 +221,19 @@ class Study(_Model):
         "random node speeds if the cluster file describes the variability between nodes; if "
         "omitted, all nodes are identical and each case is simulated once",
     )
-    minutes: Annotated[float, Field(gt=0, le=TIME_LIMIT_S / 60)] | None = Field(
-        None,
-        description="the approximate duration of the study in minutes, with the number of "
-        "launches in the file; printed by dry runs and before measurements",
-    )
+    minutes: Annotated[float, Field(gt=0, le=TIME_LIMIT_S / 60)] | None = None
+    """the approximate duration of the study in minutes, with the number of launches in the file;
+    printed by dry runs and before measurements"""
     timeout_s: Seconds = Field(
         600.0,
         description=f"the time limit per launch in seconds, above 0, at most {TIME_LIMIT_S:,.0f}",
     )
-    runs: list[Run] = Field(
-        min_length=1, description="kernels and their axes, as one or more [[runs]] tables"
-    )
-    tables: list[TableElement] = Field(
-        default_factory=list, description="tables of the report, as [[tables]] tables"
-    )
-    figures: list[FigureElement] = Field(
-        default_factory=list, description="figures of the report, as [[figures]] tables"
-    )
+    runs: list[Run] = Field(min_length=1)
+    """kernels and their axes, as one or more [[runs]] tables"""
+    tables: list[TableElement] = Field(default_factory=list)
+    """tables of the report, as [[tables]] tables"""
+    figures: list[FigureElement] = Field(default_factory=list)
+    """figures of the report, as [[figures]] tables"""
 
     @model_validator(mode="after")
     def _caps_have_a_rule(self) -> Study:
