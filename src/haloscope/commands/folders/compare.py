@@ -14,6 +14,7 @@ from typing import Any
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import OPEN, Contrast
 from haloscope.analysis.dossier import Dossier, open_folder
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.findings.caveats import Caveat
@@ -72,12 +73,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     both = "the baseline folder, followed by the folder to compare with it"
     parser.add_argument("folders", metavar="DIR", nargs="+", type=Path, help=both)
-    parser.add_argument(
+    flag(
+        parser,
         "--with-last",
-        action="store_true",
-        help="compare DIR with the most recent earlier folder that contains some of the same cases",
+        "compare DIR with the most recent earlier folder that contains some of the same cases",
     )
-    parser.add_argument("--details", action="store_true", help="show every point of each sweep")
+    flag(parser, "--details", "show every point of each sweep")
     parser.add_argument(
         "--csv",
         metavar="FILE",
@@ -96,11 +97,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--markdown", metavar="FILE", help="write a summary to FILE as Markdown")
     parser.add_argument("--out", metavar="DIR", help="write a report to DIR")
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print findings and tables as JSON (see docs/findings.md)",
-    )
+    flag(parser, "--json", "print findings and tables as JSON (see docs/findings.md)")
 
 
 def execute(arguments: argparse.Namespace) -> int:

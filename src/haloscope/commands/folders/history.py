@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.findings.finding import Claim, Finding, FindingShape, Ratio, Verdict
@@ -72,11 +73,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="folder that contains the result folders (default: results)",
     )
     add("--out", metavar="DIR", type=Path, help="write a report with figures and tables to DIR")
-    add(
-        "--rebuild",
-        action="store_true",
-        help="read all result folders again, and rebuild the index",
-    )
+    flag(parser, "--rebuild", "read all result folders again, and rebuild the index")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from haloscope.commands.options import number
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, outside
 from haloscope.outputs import hpcg, imb, osu, reframe
@@ -58,13 +59,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("files", metavar="FILE", nargs="+", type=Path, help="output files of the benchmark")
     where = "new or existing result folder (default: results/TOOL-DATE-TIME)"
     add("-o", "--out", metavar="DIR", type=Path, help=where)
-    add(
-        "--ranks",
-        metavar="N",
-        type=int,
-        help="number of processes, if the files do not contain it",
-    )
-    add("--nodes", metavar="N", type=int, help="number of nodes that were used (default: 1)")
+    number(parser, "--ranks", "number of processes, if the files do not contain it")
+    number(parser, "--nodes", "number of nodes that were used (default: 1)")
     add("--host", metavar="HOST", help="name of the machine that the benchmark ran on")
     add("--toolchain", metavar="NAME", help="name of the MPI library that was used")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from haloscope.commands.options import flag
 from haloscope.errors import printable
 from haloscope.report.composing import compose
 from haloscope.report.draw import json_document
@@ -42,11 +43,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         default=_FORMATS,
         help=f"one or more formats to write: {', '.join(_FORMATS)} (default: all)",
     )
-    parser.add_argument(
+    flag(
+        parser,
         "--json",
-        action="store_true",
-        help="print findings, tables, and cases as JSON (see docs/findings.md) without writing "
-        "files",
+        "print findings, tables, and cases as JSON (see docs/findings.md) without writing files",
     )
 
 

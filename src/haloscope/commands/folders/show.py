@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.report.composing import compose
@@ -39,12 +40,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="ids or kinds of the tables to print (default: the main tables)",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--list", action="store_true", help="print only the ids and titles of all tables"
-    )
-    what.add_argument(
-        "--json", action="store_true", help="print findings, tables, and cases as JSON"
-    )
+    flag(what, "--list", "print only the ids and titles of all tables")
+    flag(what, "--json", "print findings, tables, and cases as JSON")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from haloscope.analysis.dossier import open_folder
 from haloscope.clusters import file as cluster_file
+from haloscope.commands.options import number
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, printable
 from haloscope.predict.calibration import SOURCE, calibrate, summary
@@ -51,12 +52,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         dest="folder",
         help="fit the models to the records of an earlier calibration, without measuring again",
     )
-    add(
-        "--launches",
-        metavar="N",
-        type=int,
-        help="number of launches per case (default: the number in the study)",
-    )
+    number(parser, "--launches", "number of launches per case (default: the number in the study)")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -18,6 +18,7 @@ from haloscope.clusters.network import Mpi, Network, NetworkLevel
 from haloscope.clusters.node import Gpu, Node, NodeSpread, Protocol, Socket
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import OTHER_NODE, Cluster, missing_for_simulation
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.quantities import count, flops, listed, percent, rate, seconds, size
@@ -40,10 +41,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("list", help="list clusters with nodes, cores, memory, and network")
     show = actions.add_parser("show", help="show one cluster", description=_DESCRIPTION)
     show.add_argument("name", metavar="NAME", help="name of a cluster, or a TOML file")
-    show.add_argument(
+    flag(
+        show,
         "--assumed",
-        action="store_true",
-        help="show only assumed values with their reasons, and the defaults of missing keys",
+        "show only assumed values with their reasons, and the defaults of missing keys",
     )
 
 

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from haloscope import __version__
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.host import machine
@@ -37,11 +38,7 @@ _STYLES = {"ok": "green", "note": "cyan", "warn": "yellow", "fail": "bold red"}
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `doctor`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print the version, the machine, and all results as JSON",
-    )
+    flag(parser, "--json", "print the version, the machine, and all results as JSON")
 
 
 def execute(arguments: argparse.Namespace) -> int:

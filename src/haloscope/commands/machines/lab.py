@@ -7,6 +7,7 @@ import argparse
 import os
 from pathlib import Path
 
+from haloscope.commands.options import flag, number
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
@@ -43,14 +44,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="up|status|shell|down", required=True)
     up = actions.add_parser("up", help="start a test cluster", description="Start a test cluster.")
     up.add_argument("--nodes", metavar="N", type=int, required=True, help="number of hosts")
-    up.add_argument("--cores", metavar="N", type=int, default=1, help="cores per host (default: 1)")
-    up.add_argument(
-        "--switches",
-        metavar="N",
-        type=int,
-        default=1,
-        help="number of switches that connect the hosts (default: 1)",
-    )
+    number(up, "--cores", "cores per host (default: 1)", default=1)
+    number(up, "--switches", "number of switches that connect the hosts (default: 1)", default=1)
     up.add_argument(
         "--rate",
         metavar="R",
@@ -61,11 +56,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="latency to add to each link, for example 50us; requires a Linux kernel with netem",
     )
-    up.add_argument(
-        "--accounting",
-        action="store_true",
-        help="enable Slurm's job accounting, with slurmdbd and MariaDB",
-    )
+    flag(up, "--accounting", "enable Slurm's job accounting, with slurmdbd and MariaDB")
     actions.add_parser("status", help="show the hosts and their state in Slurm")
     shell = actions.add_parser("shell", help="open a shell on a host")
     shell.add_argument(

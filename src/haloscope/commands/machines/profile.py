@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from haloscope.commands.machines import profile_page
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.paths import write_whole
@@ -56,7 +57,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "record the source line of each MPI call (requires addr2line and a program compiled with "
         "-g)"
     )
-    parser.add_argument("--sites", action="store_true", help=sites_help)
+    flag(parser, "--sites", sites_help)
     whole = "the complete command that starts the MPI program"
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help=whole)
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, no_such
 from haloscope.run.prepare import halobench, kernels, workbench
@@ -62,10 +63,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help=f"MPI library to build with, or {SIMGRID} (default: the library that runs use)",
     )
     build.add_argument("--kernels", metavar="A,B", help="build only these kernels (default: all)")
-    build.add_argument(
+    flag(
+        build,
         "--device",
-        action="store_true",
-        help="with --kernels, also build the variants of these kernels that use device memory",
+        "with --kernels, also build the variants of these kernels that use device memory",
     )
     actions.choices["add"].epilog = (
         "By default, the version that haloscope was tested with is installed, and its hash is "

@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from haloscope.commands import placeoptions
+from haloscope.commands import options
+from haloscope.commands.options import flag, number
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError, outside
 from haloscope.run.jobs import driving
@@ -26,14 +27,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--nodes", metavar="N", type=int, help="run only the cases that use N nodes")
-    what.add_argument(
-        "--check", action="store_true", help="only check that the nodes can run the cases"
-    )
-    placeoptions.add_programs_to(parser)
-    parser.add_argument(
-        "--minutes", metavar="N", type=int, default=60, help="time limit of the job, in minutes"
-    )
+    number(what, "--nodes", "run only the cases that use N nodes")
+    flag(what, "--check", "only check that the nodes can run the cases")
+    options.add_programs_to(parser)
+    number(parser, "--minutes", "time limit of the job, in minutes", default=60)
 
 
 def execute(arguments: argparse.Namespace) -> int:

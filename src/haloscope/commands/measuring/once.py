@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 
-from haloscope.commands import placeoptions
+from haloscope.commands import options
+from haloscope.commands.options import flag, number
 from haloscope.host import checkout, machine, process
 from haloscope.layout import BINDS, THREAD_BINDS
 from haloscope.outputs.printed import KERNEL, PRINTERS
@@ -47,16 +48,15 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("kernel", metavar="KERNEL", help="name of a kernel (see haloscope list)")
-    placeoptions.add_params_to(parser)
-    add(
+    options.add_params_to(parser)
+    number(
+        parser,
         "--ranks",
-        metavar="N",
-        type=int,
-        help="total number of MPI processes, divided evenly among nodes (default: the smallest "
+        "total number of MPI processes, divided evenly among nodes (default: the smallest "
         "number that the kernel supports)",
     )
-    add("--ppn", metavar="N", type=int, help="number of processes per node (instead of --ranks)")
-    add("--nodes", metavar="N", type=int, default=1, help="number of cluster nodes (default: 1)")
+    number(parser, "--ppn", "number of processes per node (instead of --ranks)")
+    number(parser, "--nodes", "number of cluster nodes (default: 1)", default=1)
     add(
         "--threads",
         metavar="T",
@@ -77,8 +77,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         default=THREAD_BINDS[0],
         help="how to bind the threads of a process to the process's cores (default: close)",
     )
-    placeoptions.add_to(parser)
-    placeoptions.add_programs_to(parser)
+    options.add_place_to(parser)
+    options.add_programs_to(parser)
     add("--toolchain", metavar="NAME", help="MPI library to use (see haloscope toolchain list)")
     add(
         "--transport",
@@ -90,12 +90,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="where to place two ranks relative to each other, for example same-socket",
     )
-    add(
-        "--oversubscribe",
-        action="store_true",
-        help="allow more ranks and threads than the machine has cores",
-    )
-    add("--launches", metavar="N", type=int, default=1, help="number of launches (default: 1)")
+    flag(parser, "--oversubscribe", "allow more ranks and threads than the machine has cores")
+    number(parser, "--launches", "number of launches (default: 1)", default=1)
     add(
         "--timeout",
         metavar="S",
@@ -104,12 +100,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="time limit of each launch, in seconds (default: 600)",
     )
     printed = parser.add_mutually_exclusive_group()
-    printed.add_argument("--all", action="store_true", help="show the complete record")
-    printed.add_argument(
-        "--json",
-        action="store_true",
-        help="print the record of each launch as one line of JSON, and nothing else",
-    )
+    flag(printed, "--all", "show the complete record")
+    flag(printed, "--json", "print the record of each launch as one line of JSON, and nothing else")
     printed.add_argument(
         "--as",
         dest="printed_as",

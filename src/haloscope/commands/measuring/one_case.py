@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from haloscope.commands import placeoptions
+from haloscope.commands import options
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, an_integer, nearest
 from haloscope.host import machine
@@ -44,7 +44,7 @@ def execute(arguments: argparse.Namespace, since: machine.Used | None) -> int:
     since: processor time used when the command began.
     """
     if problems := [
-        *placeoptions.misplaced(arguments, places.facts(arguments.on)),
+        *options.misplaced(arguments, places.facts(arguments.on)),
         *_unusable(arguments),
     ]:
         raise UserError(problems)
@@ -112,7 +112,7 @@ def _show(
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         yield no_kernel("once", arguments.kernel, known)
-    yield from placeoptions.wrong_params(arguments)
+    yield from options.wrong_params(arguments)
     if arguments.printed_as and arguments.kernel != KERNEL:
         lacking = f"{arguments.kernel} has no table in this format"
         yield Problem(f"--as {arguments.printed_as}", lacking, f"use it with the kernel {KERNEL}")

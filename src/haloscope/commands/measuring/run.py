@@ -13,7 +13,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from haloscope.commands import placeoptions
+from haloscope.commands import options
+from haloscope.commands.options import flag, number
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
@@ -67,43 +68,31 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("study", metavar="STUDY", nargs="?", help="name of a built-in study, or a TOML file")
-    placeoptions.add_to(parser)
-    placeoptions.add_programs_to(parser)
+    options.add_place_to(parser)
+    options.add_programs_to(parser)
     add("--out", metavar="DIR", help="result folder (default: results/STUDY-DATE-TIME)")
-    add(
-        "--launches",
-        metavar="N",
-        type=int,
-        help="number of launches per case (default: the number in the study)",
-    )
-    add(
-        "--allocations",
-        metavar="N",
-        type=int,
-        help="on a site, submit N jobs that each run all launches of every case",
+    number(parser, "--launches", "number of launches per case (default: the number in the study)")
+    number(
+        parser, "--allocations", "on a site, submit N jobs that each run all launches of every case"
     )
     add(
         "--resume",
         metavar="DIR",
         help="continue the run in the result folder DIR, and keep its finished launches",
     )
-    add(
+    flag(
+        parser,
         "--accept-change",
-        action="store_true",
-        help="with --resume, continue even if the MPI library, the code, or the host has changed; "
+        "with --resume, continue even if the MPI library, the code, or the host has changed; "
         "new records are flagged",
     )
-    add(
+    flag(
+        parser,
         "--dry-run",
-        action="store_true",
-        help="list the cases and the memory that they need, without running, downloading, or "
+        "list the cases and the memory that they need, without running, downloading, or "
         "building anything",
     )
-    add(
-        "--oversubscribe",
-        action="store_true",
-        help="allow more ranks and threads than cores; records are flagged",
-    )
+    flag(parser, "--oversubscribe", "allow more ranks and threads than cores; records are flagged")
     add(
         "--layout",
         metavar="FILE",
@@ -112,22 +101,15 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add("--toolchain", metavar="NAME", help="use this MPI library for all cases")
     add("--device", choices=DEVICES, help="build the kernels for GPUs, with CUDA or HIP")
-    add(
-        "--seed",
-        metavar="N",
-        type=int,
-        help="seed of the random launch order (default: drawn at random and recorded)",
+    number(
+        parser, "--seed", "seed of the random launch order (default: drawn at random and recorded)"
     )
     add("--via", metavar="SITE", help="run the simulations in batch jobs on SITE, one per core")
-    add("--nodes", metavar="N", type=int, help="with --via, number of nodes per job (default: 1)")
-    add("--detach", action="store_true", help="submit the jobs to a site without waiting for them")
-    add(
-        "--script-only",
-        action="store_true",
-        help="write the job scripts for a site without submitting them",
-    )
-    add("--minutes", metavar="N", type=int, help="time limit of each job on a site, in minutes")
-    add("--no-report", action="store_true", help="print the summary, but do not write a report")
+    number(parser, "--nodes", "with --via, number of nodes per job (default: 1)")
+    flag(parser, "--detach", "submit the jobs to a site without waiting for them")
+    flag(parser, "--script-only", "write the job scripts for a site without submitting them")
+    number(parser, "--minutes", "time limit of each job on a site, in minutes")
+    flag(parser, "--no-report", "print the summary, but do not write a report")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -254,7 +236,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False)
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     if not arguments.resume:
-        yield from placeoptions.misplaced(arguments, places.facts(arguments.on))
+        yield from options.misplaced(arguments, places.facts(arguments.on))
         yield from _of_jobs(arguments)
         if arguments.study is None:
             yield Problem("STUDY", "missing", "give the name of a study (haloscope list) or a file")

@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import MISSING, SECONDS, count, percent, quantity
@@ -47,7 +48,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `watch`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
-    parser.add_argument("--once", action="store_true", help="print the progress once and exit")
+    flag(parser, "--once", "print the progress once and exit")
 
 
 def execute(arguments: argparse.Namespace) -> int:

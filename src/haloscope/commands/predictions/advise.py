@@ -15,7 +15,8 @@ from typing import Any
 from haloscope.advice import candidates, measuring, requests
 from haloscope.advice.judging import Advice, Goal, Option
 from haloscope.advice.measuring import ComparedLayouts, Question
-from haloscope.commands import placeoptions
+from haloscope.commands import options
+from haloscope.commands.options import flag, number
 from haloscope.commands.predictions import advice_text
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, outside
@@ -76,8 +77,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("kernel", metavar="KERNEL", nargs="?", help="name of a kernel (see haloscope list)")
-    placeoptions.add_params_to(parser)
-    add("--tasks", metavar="N", type=int, help="number of MPI ranks")
+    options.add_params_to(parser)
+    number(parser, "--tasks", "number of MPI ranks")
     add(
         "--profile",
         metavar="DIR",
@@ -85,12 +86,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="advise on the program whose profile is in DIR (see haloscope profile), instead of "
         "on KERNEL",
     )
-    add(
-        "--nodes",
-        metavar="N",
-        type=int,
-        help="with --profile, number of nodes (default: the fewest possible)",
-    )
+    number(parser, "--nodes", "with --profile, number of nodes (default: the fewest possible)")
     add(
         "--on",
         metavar="PLACE",
@@ -100,18 +96,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add("--via", metavar="SITE", help="run the simulations in batch jobs on SITE")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
-    add(
-        "--most-nodes",
-        metavar="N",
-        type=int,
-        help="maximum number of nodes (default: 8 times the minimum)",
-    )
-    add(
-        "--launches",
-        metavar="N",
-        type=int,
-        help="number of launches per measured layout (default: 6)",
-    )
+    number(parser, "--most-nodes", "maximum number of nodes (default: 8 times the minimum)")
+    number(parser, "--launches", "number of launches per measured layout (default: 6)")
     add(
         "--within",
         metavar="TIME",
@@ -119,9 +105,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="start no further candidate after this time, for example 90s, 10m, or 1h (default "
         "unit: minutes); on a site, also the time limit of the job",
     )
-    placeoptions.add_programs_to(parser)
+    options.add_programs_to(parser)
     add("--out", metavar="DIR", type=Path, help="folder (default: results/advise-KERNEL-DATE-TIME)")
-    add("--json", action="store_true", help="print the advice as JSON instead of text")
+    flag(parser, "--json", "print the advice as JSON instead of text")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -189,7 +175,7 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
         found.append(Problem("--nodes", "supported only with --profile", remedy))
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         found.append(no_kernel("advise", arguments.kernel, known))
-    found += placeoptions.wrong_params(arguments)
+    found += options.wrong_params(arguments)
     found += outside("--tasks", arguments.tasks, COUNT_LIMIT)
     found += outside("--most-nodes", arguments.most_nodes, COUNT_LIMIT)
     found += outside("--launches", arguments.launches, LAUNCHES_LIMIT)

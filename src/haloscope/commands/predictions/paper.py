@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as Rows
 from rich.text import Text
 
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, printable
 from haloscope.papers.assessment import assessed
@@ -53,7 +54,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     show.add_argument("id", metavar="ID", help="id of the paper, for example hpcf-2018-10")
     show.add_argument("table", metavar="TABLE", help="number of a table, for example 4.1")
-    show.add_argument("--csv", action="store_true", help="print CSV with one row per table cell")
+    flag(show, "--csv", "print CSV with one row per table cell")
     check = actions.add_parser(
         "check",
         help="check a paper's statements against its own tables",

@@ -21,6 +21,7 @@ from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import assumed
 from haloscope.clusters.checks.contradictions import FARTHEST_APART
 from haloscope.clusters.schema import Cluster
+from haloscope.commands.options import flag, number
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, outside
 from haloscope.papers.known_cells import KnownCell
@@ -118,36 +119,31 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="with local, evaluate the measurements in DIR; with a paper, check its statements "
         "against the cases in DIR (repeatable)",
     )
-    add(
+    flag(
+        parser,
         "--disturbed",
-        action="store_true",
-        help="with local, accept a calibration that was disturbed by other processes",
+        "with local, accept a calibration that was disturbed by other processes",
     )
     add("--out", metavar="DIR", help="write a report to DIR")
-    add(
+    flag(
+        parser,
         "--write-bands",
-        action="store_true",
-        help="write papers/PAPER/predicted.csv, from which reports take the errors of simulated "
+        "write papers/PAPER/predicted.csv, from which reports take the errors of simulated "
         "times (requires a source checkout)",
     )
-    add(
+    flag(
+        parser,
         "--sensitivity",
-        action="store_true",
-        help="for each assumed value in the cluster file, report how the predictions change if "
+        "for each assumed value in the cluster file, report how the predictions change if "
         f"the value is multiplied by {FACTOR:g}",
     )
-    add(
+    flag(
+        parser,
         "--residuals",
-        action="store_true",
-        help="also list outliers, and show how errors depend on nodes, processes per node, points "
+        "also list outliers, and show how errors depend on nodes, processes per node, points "
         "per node, and message size",
     )
-    add(
-        "--replicates",
-        metavar="N",
-        type=int,
-        help="simulate each cell N times, with node speeds drawn at random",
-    )
+    number(parser, "--replicates", "simulate each cell N times, with node speeds drawn at random")
     add(
         "--spread",
         metavar="SHARE",

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from haloscope.commands import placeoptions
+from haloscope.commands import options
+from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.programs.file import ExternalProgram
 from haloscope.records.kernels import declared
@@ -31,8 +32,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `describe`, and add its arguments."""
     parser.description = _DESCRIPTION
     parser.add_argument("kernel", metavar="KERNEL", help="name of a kernel (see haloscope list)")
-    placeoptions.add_programs_to(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    options.add_programs_to(parser)
+    flag(parser, "--json", "print JSON")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options for the place of a command's cases: this machine, a site, or a simulated cluster."""
+"""Options that several commands have, such as those for the place of a command's cases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from haloscope.errors import Problem
 
@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from haloscope.study.checks.capacity import PlaceFacts
 
 
-def add_to(parser: argparse.ArgumentParser) -> None:
+def flag(parser: argparse._ActionsContainer, name: str, text: str, **options: Any) -> None:
+    """Add an option without a value. text: its help."""
+    parser.add_argument(name, action="store_true", help=text, **options)
+
+
+def number(parser: argparse._ActionsContainer, name: str, text: str, **options: Any) -> None:
+    """Add an option with an integer, N. text: its help."""
+    parser.add_argument(name, metavar="N", type=int, help=text, **options)
+
+
+def add_place_to(parser: argparse.ArgumentParser) -> None:
     """Add --on, --execute (as `arithmetic`: `execute` is the command's function), --keep ..."""
     add = parser.add_argument
     add(
@@ -25,19 +35,18 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="where to run: local (this machine), the name of a site (submits batch jobs; see "
         "haloscope site), or the name of a cluster (simulates; see haloscope cluster list)",
     )
-    add(
+    flag(
+        parser,
         "--execute",
-        dest="arithmetic",
-        action="store_true",
-        help="in simulated cases, also compute and verify the solution; skip cases that need more "
+        "in simulated cases, also compute and verify the solution; skip cases that need more "
         "memory than this machine has",
+        dest="arithmetic",
     )
     add("--keep", metavar="DIR", help="save the simulator's files and command of each case in DIR")
-    add(
+    number(
+        parser,
         "--replicates",
-        metavar="N",
-        type=int,
-        help="simulate each case N times, with node speeds drawn at random as the cluster file "
+        "simulate each case N times, with node speeds drawn at random as the cluster file "
         "specifies",
     )
 
