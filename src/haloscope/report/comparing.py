@@ -143,16 +143,16 @@ def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
     same = [Curve("equal", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
     return Figure(
         kind="compared",
-        title=f"Speedup of {names[1]}",
+        title=f"Speedup of {names[1]} over the baseline {names[0]}",
         panels=(
             Lines(
                 "ratio",
                 "",
-                Axis(f"median time of {names[0]}", "log", second_ticks(x))
+                Axis("median time of the baseline", "log", second_ticks(x))
                 if x
-                else Axis(f"median time of {names[0]} (s)", "log"),
+                else Axis("median time of the baseline (s)", "log"),
                 around_one(
-                    f"speedup of {names[1]} over {names[0]}",
+                    "speedup",
                     [one.y for one in marks],
                     [end for one in marks for end in (one.low, one.high, *_error(one)) if end],
                 ),

@@ -257,12 +257,13 @@ def test_an_axis_of_small_ratios_has_no_ticks_at_half_and_twice(tmp_path: Path) 
     )
 
     for second, scale in ((slower, "linear"), (halved, "log2")):
-        report = comparing.document(before, second, compare_cases(before.cases, second.cases), [])
+        compared = compare_cases(before.cases, second.cases)
+        report = comparing.document(before, second, compared, [])
         (panel,) = report.figures[0].panels
         assert isinstance(panel, Lines) and panel.y.scale == scale
-        assert panel.x.label == "median time of first" and all(
-            t.endswith("s") for _, t in panel.x.ticks
-        )
+        assert all(t.endswith("s") for _, t in panel.x.ticks)
+        labels = panel.x.label + panel.y.label
+        assert not any(name in labels for name in compared.names)  # paths may be long
         times = [mark.x for curve in panel.curves for mark in curve.marks]
         near = [at for at, _ in panel.x.ticks if min(times) / 2 < at < 2 * max(times)]
         assert len(near) > 1  # one alone tells no scale
