@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ class UserError(Exception):
         """Take all problems that were found; they are printed together."""
         self.problems = [problems] if isinstance(problems, Problem) else list(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def reject(*several: Iterable[Problem]) -> None:
+    """Raise UserError with all problems, if there are any."""
+    if problems := [*chain(*several)]:
+        raise UserError(problems)
 
 
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
-from haloscope.errors import Problem, UserError, dotted, guess, nearest
+from haloscope.errors import Problem, UserError, dotted, guess, nearest, reject
 from haloscope.paths import conversion, opened, require_utf8
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
     except ValueError as error:  # TOMLDecodeError, or an integer with thousands of digits
         what = f"TOML syntax error: {error}"
         raise UserError(Problem(str(path), what, _syntax_remedy(str(error)))) from error
-    if problems := list(_unusable(path, data)):
-        raise UserError(problems)
+    reject(_unusable(path, data))
     return source, data
 
 

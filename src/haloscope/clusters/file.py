@@ -17,7 +17,7 @@ from haloscope.clusters.checks.contradictions import contradictions
 from haloscope.clusters.names import ready as ready
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
-from haloscope.errors import Problem, UserError, dotted, nearest
+from haloscope.errors import Problem, UserError, dotted, nearest, reject
 from haloscope.paths import share, write_whole
 from haloscope.quantities import listed
 
@@ -77,8 +77,7 @@ def _checked(path: Path, data: dict[str, Any]) -> Cluster:
         wrong = [_problem(path, one) for one in toml.worth_reporting(error.errors())]
         raise UserError([*problems, *wrong]) from error
     problems += [one for quantity in _quantities(data) for one in _impossible(path, *quantity)]
-    if problems := problems or list(contradictions(path, found)):
-        raise UserError(problems)
+    reject(problems or list(contradictions(path, found)))
     return found
 
 

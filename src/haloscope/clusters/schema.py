@@ -16,7 +16,7 @@ from pydantic import Field
 from haloscope.clusters.network import Messages, Mpi, Network, Others, Overheads
 from haloscope.clusters.node import Node
 from haloscope.clusters.quantity import CONTENT_ONLY, PositiveCount, Source, Text
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, reject
 from haloscope.host.machine import OTHER_SOCKET
 from haloscope.toml import TomlTable
 
@@ -52,8 +52,7 @@ class Cluster(TomlTable):
 def require_undisturbed(cluster: Cluster, option: str) -> None:
     """Raise UserError for a file whose calibration was disturbed by other processes."""
     remedy = f"calibrate on an otherwise idle machine, or accept it: {option}"
-    if problems := [Problem(f"cluster {cluster.name}", why, remedy) for why in cluster.disturbed]:
-        raise UserError(problems)
+    reject(Problem(f"cluster {cluster.name}", why, remedy) for why in cluster.disturbed)
 
 
 MOST_PLACES = 200_000

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, reject
 from haloscope.host import machine
 from haloscope.lab import FABRIC, FOLDER, HEAD, LINK, Lab, accounting, cages, slurm_files, wiring
 from haloscope.lab.cages import Cage, output_of
@@ -98,8 +98,7 @@ def environment() -> dict[str, str]:
 
 def up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
     """Start a lab. Raise UserError, and leave nothing behind, if it fails or one is running."""
-    if wrong := [*lab.problems(), *problems(accounted=lab.accounting)]:
-        raise UserError(wrong)
+    reject(lab.problems(), problems(accounted=lab.accounting))
     with _alone():
         in_use = _in_use()
         if in_use is None:

@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from haloscope import toml
-from haloscope.errors import Problem, UserError, dotted, nearest
+from haloscope.errors import Problem, UserError, dotted, nearest, reject
 from haloscope.paths import opened, require_utf8
 from haloscope.quantities import count
 
@@ -128,9 +128,7 @@ def read_paper(path: Path) -> PaperFile:
     except ValidationError as error:
         details = toml.worth_reporting(error.errors())
         raise UserError([_problem(path, one) for one in details]) from error
-    problems = list(_inconsistencies(path, paper))
-    if problems:
-        raise UserError(problems)
+    reject(_inconsistencies(path, paper))
     return paper
 
 
@@ -151,9 +149,7 @@ def read_rows(
         remedy = f"change the header to {','.join(table.columns)}"
         raise UserError(Problem(str(path), what, remedy))
     texts = tuple(dict(zip(header, line, strict=False)) for line in lines)
-    problems = list(_row_problems(path, table, lines, columns))
-    if problems:
-        raise UserError(problems)
+    reject(_row_problems(path, table, lines, columns))
     rows = tuple({name: _value(text[name], columns[name]) for name in header} for text in texts)
     return texts, rows
 

@@ -33,7 +33,7 @@ from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from haloscope.errors import Problem, UserError, dotted, nearest
+from haloscope.errors import Problem, dotted, nearest, reject
 from haloscope.papers.tables import load
 from haloscope.paths import share
 
@@ -198,8 +198,7 @@ def statements(paper: str) -> tuple[Statement, ...]:
                     )
                 )
             found.append(one)
-    if problems:
-        raise UserError(problems)
+    reject(problems)
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, UserError, nearest, reject
 from haloscope.papers.file import (
     Form,
     PublishedColumn,
@@ -243,13 +243,11 @@ def _words(where: Mapping[str, Scalar]) -> str:
 
 
 def _check_names(where: str, names: Collection[str], known: Collection[str]) -> None:
-    problems = [
+    reject(
         Problem(where, f"'{name}' is unknown", nearest(name, list(known)))
         for name in names
         if name not in known
-    ]
-    if problems:
-        raise UserError(problems)
+    )
 
 
 _SPEEDUP_STEP = 1e-4

@@ -19,7 +19,7 @@ from haloscope.analysis.grouping import group
 from haloscope.analysis.sweeps import sweep
 from haloscope.analysis.validation.predictions import PredictedTime
 from haloscope.clusters.schema import Cluster, missing_for_simulation, require_undisturbed
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, reject
 from haloscope.layout import CORES
 from haloscope.papers.tables import Scalar
 from haloscope.predict.calibration import calibrate
@@ -62,8 +62,7 @@ def validate(path: Path, tell: Teller, *, disturbed: bool = False) -> Validation
     model = calibrate("calibrated", calibrating, dossier.machine or {}, when)
     if not disturbed:
         require_undisturbed(model, f"validate local --from {path} --disturbed")
-    if problems := missing_for_simulation(model):
-        raise UserError(problems)
+    reject(missing_for_simulation(model))
     there = SimulatedCluster(model.name, model)
     cases = [replace(case, toolchain=SIMGRID, transport=None, launches=1) for case in cells]
     bench = there.workbench({}, tell)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from haloscope import toml
-from haloscope.errors import Problem, UserError, dotted, nearest
+from haloscope.errors import Problem, UserError, dotted, nearest, reject
 from haloscope.layout import CORES, Layout
 from haloscope.programs.readings import ResultRead
 from haloscope.programs.schema import BUILT_IN, ProgramFile, ProgramParameter
@@ -75,8 +75,7 @@ def load(trusted: Trusted) -> ExternalProgram:
     except ValidationError as error:
         details = toml.worth_reporting(error.errors())
         raise UserError([*dict.fromkeys(_problem(trusted.file, one) for one in details)]) from error
-    if problems := list(_contradictions(trusted.file, said)):
-        raise UserError(problems)
+    reject(_contradictions(trusted.file, said))
     return ExternalProgram(trusted, said, source)
 
 

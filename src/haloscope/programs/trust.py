@@ -17,7 +17,7 @@ from pathlib import Path
 
 import platformdirs
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, reject
 from haloscope.paths import share
 from haloscope.programs.values import NAME
 
@@ -85,8 +85,7 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
         if name in kernels:
             what = "a kernel of halobench has the same name"
             problems.append(Problem(str(one.file.parent), what, "rename this folder"))
-    if problems:
-        raise UserError(problems)
+    reject(problems)
     return {**found, **mine}
 
 

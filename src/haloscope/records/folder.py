@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from haloscope.errors import Problem, UserError, dotted
+from haloscope.errors import Problem, UserError, dotted, reject
 from haloscope.layout import Layout
 from haloscope.paths import drafts, write_whole
 from haloscope.records import checked, strict_json
@@ -52,8 +52,7 @@ def leads_outside(folder: Path, *, measuring: bool = False) -> list[Problem]:
 
 def require_enclosed(folder: Path, *, measuring: bool = False) -> None:
     """Raise UserError with all such entries, before anything there is read or written."""
-    if problems := leads_outside(folder, measuring=measuring):
-        raise UserError(problems)
+    reject(leads_outside(folder, measuring=measuring))
 
 
 def enclosed(paths: Iterable[Path]) -> Iterator[Path]:

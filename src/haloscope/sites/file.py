@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from haloscope import toml
-from haloscope.errors import Problem, UserError, dotted, nearest
+from haloscope.errors import Problem, UserError, dotted, nearest, reject
 from haloscope.paths import write_whole
 from haloscope.sites.schedulers.schedulers import ASKABLE, SCHEDULERS
 from haloscope.sites.schema import BatchSite
@@ -78,8 +78,7 @@ def _checked(path: Path, data: dict[str, Any]) -> BatchSite:
     except ValidationError as error:
         problems += [_problem(path, one) for one in toml.worth_reporting(error.errors())]
         raise UserError(problems) from error
-    if problems := [*problems, *_contradictions(path, site)]:
-        raise UserError(problems)
+    reject(problems, _contradictions(path, site))
     return site
 
 

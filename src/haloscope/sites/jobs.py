@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, reject
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.scheduler import AT_WORK, LEAVING, JobState, Scheduler
 from haloscope.sites.schedulers.slurm import line_that_says_it
@@ -84,11 +84,12 @@ class Batch:
             except RefusedError as error:
                 refused[job] = str(error)
         states = self.states(refused) if refused else {}
-        if problems := [
+        reject(
             Problem(
-                f"job {job}", f"could not be cancelled: {words}", "try again, or cancel it manually"
+                f"job {job}",
+                f"could not be cancelled: {words}",
+                "try again, or cancel it manually",
             )
             for job, words in refused.items()
             if not states[job].over
-        ]:
-            raise UserError(problems)
+        )

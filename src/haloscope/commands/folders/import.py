@@ -9,7 +9,7 @@ from pathlib import Path
 
 from haloscope.commands.options import number
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, outside
+from haloscope.errors import Problem, UserError, outside, reject
 from haloscope.outputs import hpcg, imb, osu, reframe
 from haloscope.outputs import records as as_records
 from haloscope.outputs.printed import Output, PrintedRun
@@ -95,8 +95,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _check_numbers(arguments: argparse.Namespace) -> None:
     given = {"--ranks": arguments.ranks, "--nodes": arguments.nodes}
-    if problems := [p for one in given.items() for p in outside(*one, COUNT_LIMIT)]:
-        raise UserError(problems)
+    reject(p for one in given.items() for p in outside(*one, COUNT_LIMIT))
 
 
 def _check_files(files: Sequence[Path]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, nearest, reject
 from haloscope.report.composing import compose
 from haloscope.report.draw import json_document, terminal
 from haloscope.topics.common.table import Table
@@ -68,13 +68,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _chosen(tables: Sequence[Table], names: Sequence[str]) -> list[Table]:
     known = [name for table in tables for name in (table.id, table.kind)]
-    problems = [
+    reject(
         Problem(f"table '{name}'", "not found in this folder", nearest(name, sorted(set(known))))
         for name in names
         if name not in known
-    ]
-    if problems:
-        raise UserError(problems)
+    )
     if not names:
         return [table for table in tables if not table.folded]
     return [table for name in names for table in tables if name in (table.id, table.kind)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from haloscope.commands.options import flag, number
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, reject
 from haloscope.host import machine
 from haloscope.lab import FOLDER, Lab, cages, cluster, latency_of, rate_of
 from haloscope.quantities import count
@@ -108,8 +108,7 @@ def _asked(arguments: argparse.Namespace) -> Lab:
         numbers.get("latency"),
         arguments.accounting,
     )
-    if problems := [*problems, *lab.problems()]:
-        raise UserError(problems)
+    reject(problems, lab.problems())
     return lab
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from haloscope.commands import options
 from haloscope.commands.options import flag, number
 from haloscope.commands.screen import Screen
-from haloscope.errors import UserError, outside
+from haloscope.errors import outside, reject
 from haloscope.run.jobs import driving
 from haloscope.run.progress import Teller
 from haloscope.sites.schema import COUNT_LIMIT
@@ -35,11 +35,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Drive the job; return 0. Raise UserError for invalid numbers."""
-    if problems := [
-        *outside("--nodes", arguments.nodes, COUNT_LIMIT),
-        *outside("--minutes", arguments.minutes, MOST_MINUTES),
-    ]:
-        raise UserError(problems)
+    reject(
+        outside("--nodes", arguments.nodes, COUNT_LIMIT),
+        outside("--minutes", arguments.minutes, MOST_MINUTES),
+    )
     tell = Teller(Screen())
     if arguments.check:
         driving.check(arguments.directory, tell, arguments.programs)

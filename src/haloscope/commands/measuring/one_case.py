@@ -12,7 +12,7 @@ from typing import Any
 
 from haloscope.commands import options
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, an_integer, nearest
+from haloscope.errors import Problem, an_integer, nearest, reject
 from haloscope.host import machine
 from haloscope.outputs.printed import KERNEL, PRINTERS
 from haloscope.quantities import count
@@ -43,11 +43,7 @@ def execute(arguments: argparse.Namespace, since: machine.Used | None) -> int:
 
     since: processor time used when the command began.
     """
-    if problems := [
-        *options.misplaced(arguments, places.facts(arguments.on)),
-        *_unusable(arguments),
-    ]:
-        raise UserError(problems)
+    reject(options.misplaced(arguments, places.facts(arguments.on)), _unusable(arguments))
     tell = Teller(Screen(stderr=True))
     place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
     if isinstance(place, Here):
@@ -173,8 +169,7 @@ def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> P
     site = place.site(bench, oversubscribe=arguments.oversubscribe)
     plan = expand(study, site, bench.program, lambda _, key: _OPTIONS.get(key, key), words=True)
     problems = [*bench.problems, *plan.problems, *site.replicates(arguments.replicates)]
-    if problems := problems or nothing_runs(plan, site, "once"):
-        raise UserError(problems)
+    reject(problems or nothing_runs(plan, site, "once"))
     return plan
 
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from haloscope.commands import options
 from haloscope.commands.options import flag, number
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, reject
 from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count, size
@@ -193,8 +193,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False)
     if arguments.detach and arguments.script_only:
         what = "cannot be combined with --detach, which submits jobs"
         problems.append(Problem("--script-only", what, "remove one of them"))
-    if problems:
-        raise UserError(problems)
+    reject(problems)
 
     if arguments.resume:
         campaign = resume(

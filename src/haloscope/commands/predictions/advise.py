@@ -19,7 +19,7 @@ from haloscope.commands import options
 from haloscope.commands.options import flag, number
 from haloscope.commands.predictions import advice_text
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, outside
+from haloscope.errors import Problem, outside, reject
 from haloscope.paths import dated_folder, write_whole
 from haloscope.quantities import count
 from haloscope.run.places import places
@@ -112,8 +112,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Compare layouts, choose one, and print it; return the exit code."""
-    if problems := [*_problems(arguments)]:
-        raise UserError(problems)
+    reject(_problems(arguments))
     if arguments.profile is not None:
         # imported here: a kernel's layouts need no graph libraries
         from haloscope.commands.predictions import traffic_advice

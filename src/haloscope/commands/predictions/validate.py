@@ -23,7 +23,7 @@ from haloscope.clusters.checks.contradictions import FARTHEST_APART
 from haloscope.clusters.schema import Cluster
 from haloscope.commands.options import flag, number
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, outside
+from haloscope.errors import Problem, UserError, outside, reject
 from haloscope.papers.known_cells import KnownCell
 from haloscope.papers.tables import PaperTable
 from haloscope.papers.validated import ValidatedCell
@@ -155,8 +155,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Simulate and show; return 1 if a cell could not be simulated."""
-    if problems := list(_unusable(arguments)):
-        raise UserError(problems)
+    reject(_unusable(arguments))
     if arguments.paper == "local":
         return _local(arguments)
     tell, out = Teller(Screen(stderr=True)), Screen()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, reject
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count
 from haloscope.records.attempts import Attempt, attempts, attempts_of
@@ -177,11 +177,10 @@ class Campaign:
             if after.absent and not before.absent and self.source is None
         }
         remedy = "find the cause (haloscope doctor), then resume again; the folder is unchanged"
-        if problems := [
+        reject(
             Problem(f"{name}, transport {transport}", f"no longer works: {why}", remedy)
             for (name, transport), why in lost.items()
-        ]:
-            raise UserError(problems)
+        )
         return replace(self, plan=replace(self.plan, cases=cases), seen=seen)
 
     def run(

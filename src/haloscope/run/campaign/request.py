@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from haloscope.errors import Problem, UserError, dotted, nearest, outside
+from haloscope.errors import Problem, UserError, dotted, nearest, outside, reject
 from haloscope.paths import dated_folder
 from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder
@@ -164,8 +164,7 @@ def _planned(
         what = f"{len(plan.cases):,} cases have {planned:,} launches in total"
         remedy = f"reduce launches or cases to at most {PLAN_LIMIT:,} launches"
         problems.append(Problem(str(draft.path), what, remedy))
-    if problems := problems or nothing_runs(plan, site, str(draft.path)):
-        raise UserError(problems)
+    reject(problems or nothing_runs(plan, site, str(draft.path)))
     return plan
 
 
@@ -216,12 +215,11 @@ def check_numbers(
     launches: int | None, seed: int | None = None, allocations: int | None = None
 ) -> None:
     """Raise UserError if a number on the command line is out of range."""
-    if problems := [
-        *outside("--launches", launches, LAUNCHES_LIMIT),
-        *outside("--seed", seed, SEED_LIMIT, least=0),
-        *outside("--allocations", allocations, ALLOCATIONS_LIMIT),
-    ]:
-        raise UserError(problems)
+    reject(
+        outside("--launches", launches, LAUNCHES_LIMIT),
+        outside("--seed", seed, SEED_LIMIT, least=0),
+        outside("--allocations", allocations, ALLOCATIONS_LIMIT),
+    )
 
 
 def _as_requested(study: Study, request: Request, place: Place) -> Study:

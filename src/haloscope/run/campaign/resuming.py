@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError, nearest, no_such
+from haloscope.errors import Problem, UserError, nearest, no_such, reject
 from haloscope.layout import CORES
 from haloscope.quantities import count, listed
 from haloscope.records.folder import ResultFolder, changes
@@ -29,21 +29,18 @@ _ANEW = "start a new run in another folder: haloscope run STUDY --out DIR"
 def require_plain(plan: SavedPlan, folder: Path, program: Program) -> None:
     """Raise UserError for everything in a plan that no plan of haloscope would contain."""
     where = f"{folder / 'plan.json'}: case"
-    problems = [
+    reject(
         problem
         for case in plan.cases
         for problem in _problems(f"{where} {case.id}", case, plan, program)
-    ]
-    if problems:
-        raise UserError(problems)
+    )
 
 
 def require_known(plan: SavedPlan, folder: Path, every: Sequence[str]) -> None:
     """Raise UserError if a plan has unknown kernels, or programs that may not be run."""
     lacking = dict.fromkeys(case.kernel for case in plan.cases if case.kernel not in every)
     where = f"{folder / 'plan.json'}: cases"
-    if problems := [no_kernel(where, name, every) for name in lacking]:
-        raise UserError(problems)
+    reject(no_kernel(where, name, every) for name in lacking)
 
 
 def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
@@ -122,8 +119,7 @@ def resume(
         *_unfit(folder, plan, study, launches, allocations, bench),
         *(() if accept_change else ((what, _ANEW_OR_MARKED) for what in changes)),
     ]
-    if problems := [*bench.problems, *(Problem(where, what, remedy) for what, remedy in unfit)]:
-        raise UserError(problems)
+    reject(bench.problems, (Problem(where, what, remedy) for what, remedy in unfit))
     renewed = fixed.renewed(plan, bench.built, machine, fixed_programs, changes)
     renewed = renewed.with_launches(launches).in_allocations(allocations)
     doubts = place.site(bench, oversubscribe=False).doubts_of(plan.cases)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, reject
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count
 from haloscope.records import strict_json
@@ -147,8 +147,7 @@ class Watch:
             self.tell.warn(f"job {job} {ended}: {words}")
 
     def _require_nodes(self) -> None:
-        if problems := lacking(self.submission.directory):
-            raise UserError(problems)
+        reject(lacking(self.submission.directory))
 
     def _say_how_far(self) -> None:
         """Print the progress of launches, if it changed since the last time."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError, outside
+from haloscope.errors import Problem, UserError, outside, reject
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
 from haloscope.programs import needs
@@ -259,8 +259,7 @@ def of(campaign: Campaign, minutes: int | None = None) -> Submission:
     programs = tuple(campaign.bench.programs.values())
     batch = Batch(site.scheduler)
     submission = Submission(campaign.folder, campaign.plan, site, batch, minutes, programs)
-    if problems := [*submission.problems()]:
-        raise UserError(problems)
+    reject(submission.problems())
     return submission
 
 

@@ -16,7 +16,7 @@ from haloscope.clusters import schema
 from haloscope.clusters.checks import copies, doubts
 from haloscope.clusters.other_jobs.occupied import allocations
 from haloscope.clusters.schema import state
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, reject
 from haloscope.host import machine
 from haloscope.paths import cache_folder
 from haloscope.run.places import Place, Runner
@@ -68,9 +68,7 @@ class SimulatedCluster(Place):
         """Return the cluster of that name, or of the file at that path."""
         path = Path(name) if name.endswith(".toml") else cluster_file.ready()[name]
         described = cluster_file.load(path)
-        problems = [*schema.missing_for_simulation(described), *_split_paths()]
-        if problems:
-            raise UserError(problems)
+        reject(schema.missing_for_simulation(described), _split_paths())
         return cls(name, described, keep)
 
     @property

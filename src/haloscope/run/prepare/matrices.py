@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, reject
 from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import cache_folder, cache_path, in_a_shell, opened
 from haloscope.quantities import count, either, size
@@ -87,8 +87,7 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     if value is None or not is_matrix_market(value):
         return dict(given)
     path = Path(str(value))
-    if problems := [*_contradictions(given, key, path), *_packed(path)]:
-        raise UserError(problems)
+    reject(_contradictions(given, key, path), _packed(path))
     # read first: hashing a large file that is not a matrix would take long
     said = matrix_header.header(path)
     name = f"{_stem(path)}-{_hash(path)}"
@@ -139,8 +138,7 @@ def refuse_unused(given: Mapping[str, Value], key: str, default: Value) -> None:
         remedy += "this matrix"
         what = f"has no effect with {key} = {matrix}"
         problems.append(Problem(f"{name} = {given[name]}", what, remedy))
-    if problems:
-        raise UserError(problems)
+    reject(problems)
 
 
 def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterator[Problem]:

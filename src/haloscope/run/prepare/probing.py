@@ -14,7 +14,7 @@ import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, reject
 from haloscope.host import process
 from haloscope.host.scratch import scratch
 from haloscope.layout import Layout
@@ -153,12 +153,11 @@ def probed(
     usual: set[Probed] = {(name, None, apart) for name, _, apart in failed}
     for one in sorted(usual - {*probes}, key=str):  # whether the library works at all
         probes[one] = asked_now(one)
-    if problems := [
+    reject(
         _problem(built[one[0]], one[1], where.hosts[: 1 + one[2]], each)
         for one, each in probes.items()
         if each.problem and (one[1] is None or not each.answered)
-    ]:
-        raise UserError(problems)
+    )
     why = {one: each.problem for one, each in probes.items()}
     able = tuple(
         replace(case, absent=lacks, launches=1)

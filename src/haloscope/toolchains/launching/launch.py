@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, UserError, nearest, reject
 from haloscope.host.scratch import Scratch
 from haloscope.quantities import count
 from haloscope.toolchains import fftw, libfabric
@@ -174,8 +174,7 @@ def launch_command(
     outer job are removed. talkative: let the library print which transport it uses. scratch:
     folders for temporary files of launcher and library. Raise UserError if the job has `problems`.
     """
-    if wrong := problems(toolchain, job):
-        raise UserError(wrong)
+    reject(problems(toolchain, job))
     launcher = launchers.named(toolchain.launcher or toolchain.family)
     inherited = os.environ if environment is None else environment
     transport = tuning.giving_way(USUAL[toolchain.family], toolchain, inherited)
