@@ -360,7 +360,7 @@ def test_a_tie_is_reported_with_its_ratio_and_the_simulation_error() -> None:
     assert part.band and within(part.band) in sentence(result)
 
 
-def test_columns_and_axes_are_named_after_the_folders(tmp_path: Path) -> None:
+def test_columns_and_captions_are_named_after_the_folders(tmp_path: Path) -> None:
     before, after = (
         open_folder(write_folder(tmp_path / name, [*launches(times), *both(6)]))
         for name, times in (("before", SLOW), ("after", FAST))
@@ -370,7 +370,4 @@ def test_columns_and_axes_are_named_after_the_folders(tmp_path: Path) -> None:
     report = comparing.document(before, after, found, [])
 
     assert [column.title for column in found.tables[0].columns][1:3] == ["before", "after"]
-    (panel,) = report.figures[0].panels
-    assert isinstance(panel, Lines)
-    assert ("before" in panel.x.label, "after" in panel.y.label) == (True, True)
-    assert all(text.endswith("s") for _, text in panel.x.ticks)
+    assert {"before", "after"} <= set(report.figures[0].title.split())
