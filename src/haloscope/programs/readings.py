@@ -31,7 +31,7 @@ class OutputRead(ProgramTable):
     file: str | None = None
     """the name of a file that the program writes in its folder; standard output if omitted"""
     complete: Pattern | None = None
-    """a regular expression that matches at the end of the output if it is complete"""
+    """a regular expression that matches at the end of a complete output"""
     ranks: Capture | None = None
     """a regular expression whose group is the printed number of ranks"""
     threads: Capture | None = None
@@ -39,7 +39,7 @@ class OutputRead(ProgramTable):
 
 
 class TimeRead(ProgramTable):
-    """`[time]`: the time of a step on the slowest rank; further matches are repetitions."""
+    """`[time]`: the time of a step on the slowest rank; each match is one repetition."""
 
     pattern: Capture
     """a regular expression whose group is a time"""
@@ -71,8 +71,8 @@ class PointsRead(ProgramTable):
     """the number of messages of this size in a printed time, as an integer from 1, such as 2 if
     both ranks send a message"""
     operation: Capture | None = None
-    """a regular expression for headings; its group is the operation, such as allreduce, that the
-    lines below the heading are of"""
+    """a regular expression for headings; its group is the operation, such as allreduce, to which
+    the lines below the heading belong"""
 
     @model_validator(mode="after")
     def _has_groups(self) -> PointsRead:
@@ -139,7 +139,7 @@ class ResultRead(ProgramTable):
     """a string that describes the cases in which the program does not print the result; if omitted,
     the program must always print it"""
     help: str = ""
-    """a string: the meaning of the result, printed by haloscope describe"""
+    """the meaning of the result, as a string; printed by haloscope describe"""
 
 
 class Check(ProgramTable):

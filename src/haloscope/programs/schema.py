@@ -68,7 +68,7 @@ class ProgramParameter(ProgramTable):
     unit: str | None = None
     """the unit to display, as a string such as s or B"""
     help: str = ""
-    """a string: the meaning of the parameter, printed by haloscope describe"""
+    """the meaning of the parameter, as a string; printed by haloscope describe"""
 
     def problem(self, value: object) -> str | None:
         """Return what the value must be instead; None if it is valid."""
@@ -112,7 +112,7 @@ class Said(ProgramTable):
     pattern: Pattern
     """a regular expression that must match in the output of the executable"""
     lacking: str
-    """a string: the error message, with a remedy, if the pattern does not match"""
+    """the error message if the pattern does not match, with a remedy, as a string"""
 
 
 class Need(ProgramTable):
@@ -121,7 +121,7 @@ class Need(ProgramTable):
     kind: Literal["executable", "file", "folder"]
     """the kind of item: 'executable', 'file', or 'folder'"""
     get: str
-    """a string: how to obtain the missing item, printed with the error"""
+    """how to obtain the item, as a string; printed with the error if the item is missing"""
     variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
     """the name of an environment variable that contains the path, tried first"""
     added: Called | None = None
@@ -186,10 +186,10 @@ class InputFile(ProgramTable):
 
 
 class ProgramFile(ProgramTable):
-    """The keys at the top of the file. The folder's name is the name of the kernel."""
+    """The keys at the top of program.toml. The name of its folder is the name of the kernel."""
 
     summary: str
-    """a string: what the program does, and what counts as a step"""
+    """what the program does, and what counts as a step, as a string"""
     command: Annotated[list[str], Field(min_length=1)]
     """the command of each rank as a list of arguments, without launcher or shell; {name} is
     replaced by a parameter, a need, or a built-in name"""

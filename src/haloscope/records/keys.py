@@ -52,7 +52,7 @@ RecordedLayout.__doc__ = "Requested and actual placement of ranks and threads."
 
 
 class ToolchainUsed(TypedDict):
-    """MPI library, and build of halobench."""
+    """MPI library and build of halobench."""
 
     name: str
     mpi: NotRequired[str]
@@ -127,7 +127,7 @@ class Topology(TypedDict):
 
 
 class RecordedGpu(TypedDict):
-    """A GPU, as described by its driver."""
+    """A GPU, as reported by its driver."""
 
     name: str
     device: str
@@ -181,7 +181,7 @@ class OthersDrawn(TypedDict):
 
 
 class Simulation(TypedDict):
-    """Details of the simulation."""
+    """Simulation that computed the times."""
 
     cluster: str
     platform: NotRequired[str]
@@ -248,7 +248,7 @@ class Point(TypedDict):
 
 
 class TimeOverRanks(TypedDict):
-    """Minimum, mean, and maximum of a time over all ranks."""
+    """Distribution over all ranks of the time in a phase."""
 
     min: NotRequired[float]
     mean: float

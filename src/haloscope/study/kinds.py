@@ -167,15 +167,15 @@ TOPICS = {
 
 FINDINGS = {
     "predictions": "error of the predictions made by haloscope validate local",
-    "memory_bandwidth": "memory bandwidth (triad) on the fewest and on the most cores",
+    "memory_bandwidth": "memory bandwidth (triad) on the smallest and the largest number of cores",
     "parallel_regions": "time to start a parallel region",
     "solver_bandwidth": "memory bandwidth of the Poisson solver relative to the triad",
     "order_of_accuracy": "order of accuracy of the Poisson solver",
     "convergence": "errors and numbers of iterations compared with published values",
     "serial_time": "time of a serial solve relative to published times",
-    "variants": "variants of the conjugate gradient method",
+    "variants": "comparison of variants of the conjugate gradient method",
     "processes_per_node": "fastest number of processes per node",
-    "speedup": "speedup on the most cores",
+    "speedup": "speedup on the largest number of cores",
     "turning_points": "number of processes beyond which the time no longer decreases",
     "layouts": "fastest layout of processes and threads",
     "alternatives": "fastest value of exchange, overlap, transpose, layout, operator, or bind",
@@ -189,7 +189,7 @@ FINDINGS = {
     "collectives": "times of the fastest and slowest collective operations, and their growth",
     "guidelines": "performance guidelines of collective operations",
     "halo_guidelines": "time of halo exchanges relative to plain messages",
-    "characterization": "faster choice of few or many nodes, by data per task and number of tasks",
+    "characterization": "comparison of few and many nodes, by data per task and number of tasks",
     "mapping": "fastest mapping of tasks to nodes",
     "weak_scaling": "growth of the time with the number of tasks, for the same work per task",
     "sections": "time by section of LAMMPS",
@@ -199,13 +199,13 @@ FINDINGS = {
     "message_streams": "highest message rate and bandwidth of streams",
     "gpu_messages": "bandwidth of messages between GPUs",
     "forest_overhead": "overhead of a star forest over messages between GPUs",
-    "startup": "message sizes at which start-up dominates the time from device memory",
+    "startup": "message sizes at which start-up takes most of the time from device memory",
     "device_settings": "effect of settings on star forests in device memory",
     "forests_or_messages": "time of star forest operations relative to plain messages",
     "synchronisation": "cost of a synchronisation between device kernels",
     "grid_halos": "time of a halo exchange on a grid",
     "longest_part": "longest part of a star forest operation by message size",
-    "additional_work": "time to add received values, and to serve leaves on the sending rank",
+    "additional_work": "time to add received values, and to update leaves on the sending rank",
 }
 """Findings that a study can name as its answer, by name, with their subjects."""
 

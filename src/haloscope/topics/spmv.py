@@ -43,7 +43,7 @@ _COLUMNS = (
 
 
 def spmv_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Sparse matrix-vector product: rate per core, memory bandwidth, values from other ranks.
+    """Sparse matrix-vector product: rate per core, memory bandwidth, and data from other ranks.
 
     One row a case of spmv.
     """

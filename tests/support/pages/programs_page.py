@@ -33,7 +33,7 @@ START = """\
 # Your own programs
 
 Measure any MPI program that prints a time, without changing it. A `program.toml` file describes
-the command line, the output, and how to verify the answer; the name of its folder becomes the name
+the command line, the output, and how to verify the answer. The name of its folder becomes the name
 of a kernel. Haloscope then provides launches in random order, binding and placement, MPI libraries,
 transports, mappings, batch systems, records, statistics, `compare`, and reports for the program.
 
@@ -217,7 +217,7 @@ def page() -> str:
     lines += [f"| `{{{name}}}` | {meaning} |" for name, meaning in BUILT_IN.items()]
     for title, model in TABLES:
         description = (model.__doc__ or "").strip().split(": ", 1)[-1]
-        at_the_top = description.replace("The keys at", "These keys are at")
+        at_the_top = description.replace("The keys at", "The following keys are at")
         text = introduction(title, description) if title.startswith("`") else at_the_top
         lines += [f"\n### {title}\n", f"{text}\n"]
         lines += [*HEAD, *rows(model)]

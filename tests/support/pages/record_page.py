@@ -32,7 +32,7 @@ JSON object on one line of `records.jsonl`. It is written to disk before the nex
 and is never changed later. If two records have the same case and launch number, the first launch
 failed and was repeated, and the last record counts.
 
-Reports ignore lines with any of these errors, and name the lines in a warning:
+Reports ignore lines of `records.jsonl` with any of these errors, and name the lines in a warning:
 
 - A value has the wrong type, or a key occurs twice.
 - A measured time is not above 0.

@@ -33,14 +33,14 @@ run are the product of its axes. `python tests/support/pages/study_page.py` gene
 `src/haloscope/study/schema.py` and `kinds.py`.
 """
 MODELS: tuple[tuple[str, type[BaseModel], str], ...] = (
-    ("The study", Study, "The following keys are at the top of the file."),
-    ("`[[runs]]`", Run, "Each of these tables describes one kernel and its axes."),
-    ("`layout`", LayoutAxes, "These keys set the placement of the ranks and threads of a run."),
+    ("The study", Study, "The following keys are at the top of a study."),
+    ("`[[runs]]`", Run, "Each `[[runs]]` table describes one kernel and its axes."),
+    ("`layout`", LayoutAxes, "The keys of `layout` place the ranks and threads of a run."),
     (
         "`[[tables]]` and `[[figures]]`",
         TableElement,
-        "The report contains these tables and figures, in their order in the file. If the file "
-        "lists none, the report contains every kind that applies.",
+        "The report contains the tables and figures that the study lists, in the same order. If "
+        "the study lists none, the report contains every kind that applies.",
     ),
 )
 

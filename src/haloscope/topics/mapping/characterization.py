@@ -100,7 +100,7 @@ def _choice(own: Sequence[MeasuredCase], seed: int) -> Choice | None:
 
 
 def tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Faster choice of few or many nodes, by data per task and number of tasks."""
+    """Comparison of few and many nodes, by data per task and number of tasks."""
     return [_table(one, context, index) for index, one in enumerate(maps(cases, context.seed), 1)]
 
 

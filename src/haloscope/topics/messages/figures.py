@@ -205,7 +205,7 @@ def _drawn(name: str, model: Model) -> Iterator[Curve]:
 
 
 def transports_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Bandwidth by message size, one panel per library and one curve per transport (Figs. 3-5)."""
+    """Bandwidth by message size, with one panel per library and one curve per transport."""
     own = [case for case in cases if exchanges(case) and len(sweep(case)) > 1]
     over = ("toolchain", "transport", "placement", *PROCESSES, "places")
     return [_transport_figure(part, context) for part in facets(own, over) if len(part.cases) > 1]

@@ -209,7 +209,7 @@ SIZES = (8, 1 << 10, 1 << 16, 1 << 20)
 
 
 def libraries_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """MPI libraries, transports, and placements, compared by message size with a test."""
+    """MPI libraries, transports, and placements: significance tests by message size."""
     raced = message_races(cases, context.seed)
     found = [_of_races(part, races, context) for part, races in raced]
     own = [case for case in cases if exchanges(case) and case.launches]

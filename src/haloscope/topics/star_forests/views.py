@@ -151,7 +151,7 @@ def _published_grids(context: Context) -> list[tuple[str, dict[int, Cell]]]:
 
 
 def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Consecutive device kernels, with and without a synchronisation after the first."""
+    """Time of consecutive device kernels, with and without a synchronisation between them."""
     own = [case for case in cases if case.kernel == "launches"]
     if not any(case.launches for case in own):
         return []
