@@ -70,7 +70,7 @@ def among(known: Sequence[str]) -> str:
     """Return the remedy that lists the allowed names."""
     if len(known) == 1:
         return f"the only known name is '{known[0]}'"
-    return f"choose one of: {', '.join(known)}" if known else "no names are known"
+    return f"choose one of: {', '.join(known)}" if known else "no names are available"
 
 
 def guess(word: str, known: Sequence[str]) -> str:

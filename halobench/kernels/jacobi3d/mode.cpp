@@ -45,8 +45,8 @@ std::string fault(const Answer& answer, std::int64_t sweeps, double epsilon) {
            std::to_string(sweeps) + " sweeps; rounding allows " + text(bound);
   }
   if (!(answer.residual_error_max <= 2 * bound)) {
-    return "one more sweep changes a value by " + text(answer.residual_error_max) +
-           " more or less than the wave's; rounding allows " + text(2 * bound);
+    return "in one more sweep, the change of a value differs by " +
+           text(answer.residual_error_max) + " from the wave's; rounding allows " + text(2 * bound);
   }
   return "";
 }

@@ -111,7 +111,7 @@ Plan plan(const Params& params, const Shape& shape) {
   const auto steps = params.integer("steps");
   if (once && steps % rebuild != 0) {
     planned.problems.push_back({"steps", std::to_string(steps),
-                                "alike=once needs whole periods of rebuild=" +
+                                "alike=once requires a multiple of rebuild=" +
                                     std::to_string(rebuild) + " steps; give a multiple, or 0"});
   }
   if (planned.problems.empty()) planned.memory_bytes = memory(system);

@@ -214,13 +214,13 @@ System parse_system(const Params& params, std::int64_t ranks, std::vector<Proble
   const auto lines = system.pencils();
   if (lines[0] > system.grid()[1] || lines[1] > system.grid()[2]) {
     return refuse("PPPM's grid of " + to_string(system.grid()) + " points has " +
-                  std::to_string(system.grid()[1] * system.grid()[2]) + " pencils, which " +
-                  std::to_string(ranks) +
-                  " ranks cannot share in a grid; use fewer ranks or more copies");
+                  std::to_string(system.grid()[1] * system.grid()[2]) +
+                  " pencils, which a grid of " + std::to_string(ranks) +
+                  " ranks cannot share; use fewer ranks or more copies");
   }
   if (shortest < System::reach) {
     return refuse("bricks of " + std::to_string(shortest) + " A for " + std::to_string(ranks) +
-                  " ranks are thinner than the 12 A that ghost atoms come from; use fewer ranks or "
+                  " ranks are thinner than the layer of ghost atoms, 12 A; use fewer ranks or "
                   "more copies");
   }
   const auto most = most_sent_values * system.atoms_of_a_rank();

@@ -124,8 +124,9 @@ void plan_memory(const MemorySettings& settings, Plan& plan) {
   const bool may_lag = !simulated() && device_kind() == "emulated";
   if (!may_lag && settings.lag != "none") {
     const std::string what = simulated() ? "simulated" : "a GPU";
-    plan.absent = "device_lag=" + settings.lag + ": only for an emulated device, and this one is " +
-                  what + "; give none";
+    plan.absent = "device_lag=" + settings.lag +
+                  ": supported only for an emulated device, but this one is " + what +
+                  "; give none";
   }
   const auto ordering = static_cast<std::size_t>(settings.ordering);
   if (settings.staged() && ordering >= that_wait) {

@@ -245,11 +245,9 @@ def _unlike(options: Sequence[Option]) -> list[Option]:
 
 
 def _nothing_to_compare_with(question: Question, name: str) -> Problem:
-    what = "the default layout, which is the baseline, was not timed"
+    what = "the default layout, the baseline, was not timed"
     if question.over:
-        what = (
-            "the time limit was reached before the default layout was timed, which is the baseline"
-        )
+        what = "the time limit was reached before the default layout, the baseline, was timed"
         remedy = "allow more time with --within"
         return Problem(f"advise {question.kernel}", what, remedy)
     remedy = f"see the reason: haloscope show {in_a_shell(question.out / name)}"

@@ -113,9 +113,9 @@ def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[P
         yield Problem(where, f"{value:g} {unit} is out of range", remedy)
     low, high = said.get("low", value), said.get("high", value)
     if not low <= value <= high:
-        ends = " and ".join(f"{key} = {said[key]:g}" for key in ("low", "high") if key in said)
+        ends = ", ".join(f"{key} = {said[key]:g}" for key in ("low", "high") if key in said)
         remedy = "give an interval, low to high, that contains value"
-        yield Problem(where, f"value = {value:g} contradicts {ends}", remedy)
+        yield Problem(where, f"value = {value:g} is outside its interval, {ends}", remedy)
 
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:

@@ -80,7 +80,7 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     places = max(cluster.nodes, (cluster.network and cluster.network.places) or 0)
     if places > MOST_PLACES:
         what = f"has room for {places:,} nodes, but at most {MOST_PLACES:,} can be simulated"
-        remedy = "describe a smaller part of the machine"
+        remedy = "describe only a part of the machine"
         problems.append(Problem(f"{where}: network", what, remedy))
     return problems
 

@@ -72,7 +72,7 @@ def last_before(folder: Path) -> Path:
         if begin and one.started < begin and (one.place, one.case) in series and one not in own
     ]
     if not earlier:
-        what = "no folder beside it contains an earlier successful launch of the same cases"
+        what = f"no other folder in {folder.parent} has an earlier successful launch of these cases"
         remedy = "give both folders: haloscope compare BASELINE DIR"
         raise UserError(Problem(f"--with-last {folder}", what, remedy))
     return earlier[-1].folder

@@ -89,10 +89,9 @@ class Replicates:
             node = node.model_copy(update={"spread": NodeSpread(nodes=assumed)})
         elif node.spread is None and there.cluster.others is None:
             what = (
-                f"the file of {there.name} describes neither node-to-node variability nor other "
-                "jobs, so replicates "
+                f"the cluster file of {there.name} describes neither node-to-node variability nor "
+                "other jobs, so replicates would be identical"
             )
-            what += "would be identical"
             remedy = (
                 "remove --replicates, or assume node-to-node variability, such as --spread 0.02"
             )

@@ -86,7 +86,7 @@ def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) 
             if what == "rank" and printed == 1 and requested > 1:
                 alone = "; was the program built with another MPI library, or without MPI?"
             ran = f"the program printed that it ran on {count(printed, what)}"
-            return f"{ran}, but {count(requested, what)} requested{alone}"
+            return f"{ran}, but the launch requested {count(requested, what)}{alone}"
         checked.append(f"the program printed that it ran on {count(requested, what)}")
     return None
 
@@ -299,9 +299,8 @@ def _unordered(check: Check, found: Mapping[str, Any]) -> str | None:
     if check.by is not None:
         values, numbers = found[str(check.result)] or (), found[check.by] or ()
         if len(values) != len(numbers):
-            return (
-                f"the output has {len(values)} of {check.result}, but {len(numbers)} of {check.by}"
-            )
+            other = f"{len(numbers)} of {check.by}"
+            return f"the output has {len(values)} values of {check.result}, but {other}"
     return None
 
 

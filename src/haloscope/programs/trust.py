@@ -75,11 +75,13 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
             problems.append(Problem(where, what, remedy))
         elif file.name != FILE or not re.fullmatch(NAME, one.name):
             what = f"invalid program name '{one.name}'"
-            remedy = f"name the file {FILE}; use lower-case letters, digits, and _ for its folder"
+            remedy = f"name the file {FILE}; name its folder with lower-case letters, digits, and _"
             problems.append(Problem(where, what, remedy))
         elif one.name in mine and mine[one.name] != one:
             what = f"{mine[one.name].file.parent} has the same program name, '{one.name}'"
-            problems.append(Problem(where, what, "give only one of them, or rename a folder"))
+            problems.append(
+                Problem(where, what, "give only one of them, or rename one of the folders")
+            )
         mine[one.name] = one
     for name, one in {**found, **mine}.items():
         if name in kernels:
@@ -116,6 +118,6 @@ def _require_in_place(path: Path) -> None:
     for parent in path.resolve().parents:
         mode = parent.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            what = f"any user can write to {parent} and could replace it"
+            what = f"any user can write to {parent} and could replace this folder or file"
             remedy = f"run chmod o-w {parent} as its owner, or set {VARIABLE} to another folder"
             raise UserError(Problem(str(path), what, remedy))

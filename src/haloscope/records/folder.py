@@ -222,7 +222,7 @@ class ResultFolder:
         try:
             return plan_of(text)
         except ValueError as error:
-            remedy = "start a new run in another folder; to report this folder without its plan, "
+            remedy = "start a new run in another folder; to write a report without the plan, "
             remedy += "remove plan.json"
             raise UserError(Problem(str(self.plan), f"damaged ({error})", remedy)) from error
 

@@ -73,7 +73,7 @@ def notes(environment: Mapping[str, str]) -> list[str]:
 def _others() -> Iterator[Problem]:
     for command, scheduler in (("qsub", "pbs"), ("bsub", "lsf"), ("flux", "flux")):
         if shutil.which(command):
-            what = "found, but haloscope can detect only sites with Slurm"
+            what = "found, but haloscope site detect supports only Slurm"
             remedy = (
                 f'write sites/NAME.toml by hand, with scheduler = "{scheduler}" (docs/sites.md)'
             )

@@ -32,7 +32,7 @@ def lacking() -> Problem | None:
     if find_spec("ruptures"):
         return None
     what = "this Python package is not installed"
-    return Problem("ruptures", what, "run pip install ruptures (requires Python before 3.14)")
+    return Problem("ruptures", what, "run pip install ruptures (requires Python 3.13 or earlier)")
 
 
 def change_points(values: Sequence[float]) -> list[int]:

@@ -131,8 +131,8 @@ def _problem(path: Path, detail: ErrorDetails, table: type[BaseModel] = Study) -
     if detail["type"] == "extra_forbidden" and len(location) == 3 and location[0] == "runs":
         inside = "layout" if key in LayoutAxes.model_fields else "params"
         remedy = f"{nearest(key, [*toml.keys_of(model)])}\n    "
-        what = "is this a key of the layout" if inside == "layout" else "is this a parameter"
-        remedy += f"{what}? then move it into {inside} = {{ ... }}"
+        what = "a key of the layout" if inside == "layout" else "a parameter of the kernel"
+        remedy += f"if it is {what}, move it into {inside} = {{ ... }}"
         return Problem(where, f"unknown key '{key}'", remedy)
     remedy = f"give {description or 'a title and [[runs]] tables'}"
     return toml.translated(where, detail, toml.keys_of(model), remedy, description)

@@ -74,7 +74,7 @@ def _count(value: object) -> int | str:
         return value
     if isinstance(value, str) and value in WORDS:
         return value
-    raise ValueError(f"must be an integer from 1 to {NODE_LIMIT}, or one of its words")
+    raise ValueError(f"must be an integer from 1 to {NODE_LIMIT}, or an allowed word")
 
 
 @dataclass(frozen=True)

@@ -177,9 +177,9 @@ def _unusable_wrapper(one: _Reported, launcher: _Reported | None) -> Unusable | 
         if launcher is not None:
             own = f"{launcher.program} belongs to {launcher.version}"
             by = own if launcher.family else launcher.why
-        remedy = "load the module with its mpirun or srun, put the bin folder of the library to "
+        remedy = "load the module with its mpirun or srun, put the bin folder of the intended "
         remedy += (
-            f"use first in PATH (Debian: update-alternatives --config mpirun), or {_OTHERWISE}"
+            f"library first in PATH (Debian: update-alternatives --config mpirun), or {_OTHERWISE}"
         )
         return Unusable(f"{one.program} belongs to {one.version}, but {by}", remedy)
     if one.family is None and Path(one.program).name == "CC":

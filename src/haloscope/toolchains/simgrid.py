@@ -21,8 +21,8 @@ from haloscope.toolchains.library import Say, Toolchain, prefix_of
 SIMGRID = "simgrid"
 
 INSTALL = (
-    "run haloscope toolchain add simgrid, which needs no root and takes 30 s on Debian and Ubuntu "
-    "(about 10 min elsewhere), or run apt install simgrid libsimgrid-dev"
+    "run haloscope toolchain add simgrid (without root; 30 s on Debian and Ubuntu, about 10 min "
+    "elsewhere), or run apt install simgrid libsimgrid-dev"
 )
 
 

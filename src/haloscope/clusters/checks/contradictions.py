@@ -67,7 +67,7 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
 def _shares(node: Node) -> Found:
     if (threads := node.cores * node.threads_per_core) > MOST_THREADS:
         remedy = (
-            f"give the cores per node and the threads per core: at most {MOST_THREADS:,} in total"
+            f"reduce cores or threads per core: hardware threads are limited to {MOST_THREADS:,}"
         )
         yield "node.threads_per_core", f"{threads:,} hardware threads is out of range", remedy
     if node.cores % node.sockets:
@@ -210,7 +210,7 @@ def _caches(node: Node) -> Found:
         alone, crowded = cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s
         if alone and crowded and crowded.value > MORE_CACHE * alone.value:
             what = f"{rate(crowded.value)} per core exceeds {rate(alone.value)} of a single core"
-            remedy = "give the bandwidth per core while all cores of the socket work"
+            remedy = "give the bandwidth per core while all cores of the socket are active"
             yield f"{key}.crowded_bytes_per_s", what, remedy
     for low, high in pairwise(sorted(node.caches, key=lambda cache: cache.level)):
         if low.level < high.level and low.size_bytes > high.size_bytes:
@@ -300,9 +300,8 @@ def _links(network: Network) -> Found:
         if more > most:
             what = f"a switch has {most:,} links down, but {more:,} up"
             what = what if number else f"{more:,} links per node is out of range"
-            remedy = f"reduce parents x links to at most {most:,}: 'parents' is the number of "
-            remedy += "switches of this level that each child is linked to, and 'links' is the "
-            remedy += "number of links to each of them"
+            remedy = f"reduce parents x links to at most {most:,}: the number of switches above "
+            remedy += "each child, multiplied by the number of links to each of these switches"
             yield dotted(("network", "levels", number)), what, remedy
     for number, level in enumerate(network.levels):
         if level.left is not None and not LEAST_LEFT <= level.left.value <= 1:
@@ -328,7 +327,7 @@ def _others(cluster: Cluster) -> Found:
         remedy = "remove it, or describe the network that jobs share"
         yield "others", "the network is missing", remedy
     elif network.topology == "torus":
-        remedy = "remove it: routes are known only on a fat tree or below one switch"
+        remedy = "remove it: [others] requires a fat tree or a single switch"
         yield "others", "the network is a torus", remedy
     for number, level in enumerate(network.levels if network else ()):
         if level.left is not None:

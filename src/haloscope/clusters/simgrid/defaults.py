@@ -90,7 +90,9 @@ def _of_node(node: Node) -> Iterator[Default]:
     for index, cache in enumerate(node.caches):
         if cache.bandwidth_bytes_per_s and cache.crowded_bytes_per_s is None:
             place: Keys = ("node", "caches", index, "crowded_bytes_per_s")
-            why = "assumed: the bandwidth per core is the same if all cores of the socket work"
+            why = (
+                "assumed: the bandwidth per core is the same if all cores of the socket are active"
+            )
             yield Default(place, cache.bandwidth_bytes_per_s.value, why)
     if node.cores > 1 and not node.regions:
         why = "assumed: parallel regions have no overhead; no source"

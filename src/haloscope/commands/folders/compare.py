@@ -218,7 +218,9 @@ def _share(text: str) -> float:
     except ValueError:
         share = nan
     if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a share from 0 to 1, such as 3% or 0.03")
+        raise argparse.ArgumentTypeError(
+            f"expected a share from 0 to 1, such as 3% or 0.03, got {text}"
+        )
     return share
 
 

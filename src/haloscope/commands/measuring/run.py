@@ -257,7 +257,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     )
     for option in (*fixed, "via", "nodes"):
         if given[option] not in (None, False):
-            what = "cannot be combined with --resume, which uses the plan of the folder"
+            what = "cannot be combined with --resume, which uses the plan stored in the folder"
             yield Problem(
                 f"--{option}", what, f"remove --{option}, or start a new run in another folder"
             )

@@ -87,7 +87,7 @@ def _check(console: Console, paper: str, file: str | None) -> int:
     found = statements(paper)
     if not found:
         what = "this paper has no recorded statements"
-        remedy = "choose a paper whose folder contains a statements.csv"
+        remedy = "choose a paper whose folder contains the file statements.csv"
         raise UserError(Problem(f"paper check {paper}", what, remedy))
     checked = [(one, assessed(one, published_cells(paper, one))) for one in found]
     every, summary = statement_tables.own_cells(checked, paper)

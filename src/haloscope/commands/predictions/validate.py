@@ -258,9 +258,11 @@ def _recorded(paper: str, name: str) -> list[KnownCell]:
     dossier = open_folder(Path(name))
     host = str((dossier.machine or {}).get("host"))
     if not (found := list(plan_cells(paper, dossier.cases, host))):
-        remedy = "give folders of the paper's built-in studies, run on its clusters: haloscope list"
+        remedy = (
+            "give result folders of the paper's built-in studies (haloscope list) on its clusters"
+        )
         raise UserError(
-            Problem(f"--from {name}", f"none of its cases is in a table of {paper}", remedy)
+            Problem(f"--from {name}", f"no case of this folder is in a table of {paper}", remedy)
         )
     return found
 

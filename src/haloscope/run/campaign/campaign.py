@@ -178,7 +178,7 @@ class Campaign:
         }
         remedy = "find the cause (haloscope doctor), then resume again; the folder is unchanged"
         reject(
-            Problem(f"{name}, transport {transport}", f"no longer works: {why}", remedy)
+            Problem(name, f"transport '{transport}' no longer works: {why}", remedy)
             for (name, transport), why in lost.items()
         )
         return replace(self, plan=replace(self.plan, cases=cases), seen=seen)
@@ -277,4 +277,4 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
     here = left and not facts.remote and not facts.simulated
     load = check_load(Patient()) if here else None
     if load is not None and load.level == "warn":
-        tell.warn(f"warning: other load will disturb the times: {load.what}; {load.remedy}")
+        tell.warn(f"warning: times will be disturbed, because {load.what}; {load.remedy}")

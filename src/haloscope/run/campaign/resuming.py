@@ -54,8 +54,8 @@ def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
     keep = Path(plan.keep)
     if keep.resolve().is_relative_to(folder.resolve()):
         return keep
-    what = f"the plan saves files of simulated cases outside this folder, in '{plan.keep}'"
-    remedy = "if you trust this plan, confirm with --keep DIR"
+    what = f"its plan requests files of simulated cases outside this folder, in '{plan.keep}'"
+    remedy = "if you trust this plan, confirm the folder with --keep DIR"
     raise UserError(Problem(f"--resume {folder}", what, remedy))
 
 
@@ -71,7 +71,8 @@ def _problems(where: str, case: Case, plan: SavedPlan, program: Program) -> Iter
             what = f"{key} = {value!r} is not a file in haloscope's cache"
             yield Problem(where, what, _ANEW)
     if case.files is not None and Path(case.files) != matrices.folder():
-        what = f"its files are in {case.files}, not in haloscope's cache ({matrices.folder()})"
+        cache = f"haloscope's cache ({matrices.folder()})"
+        what = f"the files of this case are in {case.files}, not in {cache}"
         yield Problem(where, what, _ANEW)
     if not all(getattr(case.layout, name) >= 1 for name in CORES):
         yield Problem(where, f"{listed(CORES)} must be positive integers", _ANEW)
@@ -164,12 +165,12 @@ def _with_other_parameters(cases: Iterable[Case], program: Program) -> Iterator[
             yield case
 
 
-_ANEW_OR_MARKED = f"{_ANEW}; or continue, with later records flagged: --accept-change"
+_ANEW_OR_MARKED = f"{_ANEW}; or continue and flag all further records: --accept-change"
 
 
 def _flagged(changes: Sequence[str]) -> Iterator[str]:
     if changes:
-        yield f"changes flagged in all records from now on: {'; '.join(changes)}"
+        yield f"all further records are flagged with these changes: {'; '.join(changes)}"
 
 
 def _unfit_place(
@@ -212,11 +213,11 @@ def _unfit(
     yield from _unfit_allocations(plan, launches, allocations)
     if launches is not None and plan.ends_early:
         what = "sets a precision" if plan.rule else "compares layouts"
-        yield f"its study {what}, which determines the number of launches", _ANEW
+        yield f"the study in this folder {what}, which determines the number of launches", _ANEW
     elif launches is not None and launches < (
         most := max((case.launches for case in plan.cases), default=0)
     ):
-        what = f"its plan has {most} launches per case, more than --launches {launches}"
+        what = f"the stored plan has {most} launches per case, more than --launches {launches}"
         yield what, f"give at least --launches {most}"
 
 
@@ -224,7 +225,7 @@ def _unfit_allocations(
     plan: SavedPlan, launches: int | None, allocations: int | None
 ) -> Iterator[tuple[str, str]]:
     if plan.allocations is not None and launches is not None:
-        what = f"its launches are divided among {count(plan.allocations, 'allocation')}"
+        what = f"the planned launches are divided among {count(plan.allocations, 'allocation')}"
         yield what, "for more launches, use --allocations N instead of --launches"
     elif allocations is not None and launches is not None:
         most = max((case.launches for case in plan.cases), default=0)
@@ -237,7 +238,7 @@ def _unfit_allocations(
         return
     if plan.ends_early:
         what = "sets a precision" if plan.rule else "compares layouts"
-        yield f"its study {what}, which determines the number of allocations", _ANEW
+        yield f"the study in this folder {what}, which determines the number of allocations", _ANEW
     if allocations < (there := plan.allocations or 1):
-        what = f"its plan has {count(there, 'allocation')}, more than --allocations {allocations}"
+        what = f"the stored plan has {count(there, 'allocation')}, more than {allocations}"
         yield what, f"give at least --allocations {there}"

@@ -84,7 +84,7 @@ def check_mpi(patient: Patient) -> CheckResult:
     if wrapped not in (None, toolchain.family):
         what = f"mpicxx in PATH belongs to {wrapped}, but mpirun belongs to {toolchain.version}"
         remedy = (
-            "put the bin folder of the library to use first in PATH (Debian: update-alternatives "
+            "put the bin folder of the intended library first in PATH (Debian: update-alternatives "
             "--config mpirun)"
         )
         return CheckResult("MPI", "fail", what, remedy)
@@ -95,9 +95,8 @@ def check_mpi(patient: Patient) -> CheckResult:
     what = f"{toolchain.version} ({toolchain.mpirun})"
     pair = in_path.found() if toolchain.name == "system" else None
     if pair is not None and (others := in_path.passed_over(pair)):
-        remedy = (
-            "put the bin folder of the library to use first in PATH, or repair or remove the others"
-        )
+        remedy = "put the bin folder of the intended library first in PATH, or repair or remove "
+        remedy += "the others"
         return CheckResult("MPI", "warn", f"{what} is used, because {'; '.join(others)}", remedy)
     return CheckResult("MPI", "ok", what)
 
@@ -124,7 +123,7 @@ def check_srun(patient: Patient) -> CheckResult:
 
 
 _NO_SLURM = (
-    "set SLURM_CONF to the configuration file of the cluster, or ignore this outside a cluster"
+    "set SLURM_CONF to the configuration file of the cluster; outside a cluster, ignore this result"
 )
 
 

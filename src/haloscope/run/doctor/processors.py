@@ -20,7 +20,7 @@ def check_cores(patient: Patient) -> CheckResult:
     usable, allowed = len(machine.physical_cores(patient.root)), os.sched_getaffinity(0)
     what = f"{count(usable, 'core')} usable, {count(len(online), 'processor')} online"
     if forbidden := [cpu for cpu in online if cpu not in allowed]:
-        what += f"; affinity excludes processors {cpu_list(forbidden)}"
+        what += f"; the affinity mask excludes processors {cpu_list(forbidden)}"
     if off := sorted({*machine.present_cpus(patient.root)} - {*online}):
         what += f"; processors {cpu_list(off)} are offline"
     if usable == 1:
@@ -151,7 +151,7 @@ def check_numa_balancing(patient: Patient) -> CheckResult:
         return CheckResult("NUMA balancing", "ok", "off")
     remedy = "disable it: echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
     return CheckResult(
-        "NUMA balancing", "warn", "on; the kernel may move pages during a run", remedy
+        "NUMA balancing", "warn", "on; Linux may move pages between NUMA nodes during a run", remedy
     )
 
 
@@ -159,7 +159,9 @@ def check_clock(patient: Patient) -> CheckResult:
     """Check whether reading the time is cheap and steady."""
     clock = read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
     if clock is None:
-        return CheckResult("clock source", "note", "unknown: this machine does not report it")
+        return CheckResult(
+            "clock source", "note", "unknown, because this machine does not report it"
+        )
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
         return CheckResult("clock source", "ok", clock)
     remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase the "

@@ -65,7 +65,9 @@ def check_locked_memory(patient: Patient) -> CheckResult:
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if limit == resource.RLIM_INFINITY:
         return CheckResult("locked memory", "ok", _limit(limit))
-    remedy = "raise it only for InfiniBand: ulimit -l unlimited (or in /etc/security/limits.conf)"
+    remedy = (
+        "if you use InfiniBand, raise it: ulimit -l unlimited (or in /etc/security/limits.conf)"
+    )
     return CheckResult("locked memory", "note", _limit(limit), remedy)
 
 

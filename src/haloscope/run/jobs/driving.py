@@ -88,7 +88,7 @@ def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Camp
     """
     campaign = resume(directory, None, None, tell, dry=True, programs=programs)
     if (site := campaign.place.jobs_at) is None:
-        what = f"the study was planned for {campaign.place.name}, which has no batch jobs"
+        what = f"its study was planned for '{campaign.place.name}', which has no batch jobs"
         remedy = f"continue with haloscope run --resume {in_a_shell(directory)}"
         raise UserError(Problem(str(directory), what, remedy))
     node = site.allocation.nodes[0]
@@ -162,7 +162,7 @@ def drive(
             say = tell.say if record["outcome"] == "ok" else tell.warn
             say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
         if budget.closed:
-            tell.warn(f"{site.scheduler.title} signalled the end of the job's time")
+            tell.warn(f"{site.scheduler.title} signalled that the job is about to end")
         run = count(budget.begun, "launch", "launches")
         tell.say(f"{run} run, {budget.left_out} left for another job")
     return budget.begun

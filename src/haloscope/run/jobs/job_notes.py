@@ -74,7 +74,9 @@ class FolderJobs:
             return _NOTED.validate_json(text)
         except ValidationError as error:
             what = invalid(error.errors(include_url=False)[0])
-            remedy = "cancel its jobs in the batch system, remove this file, and resume"
+            remedy = (
+                "cancel the jobs of this folder in the batch system, remove this file, and resume"
+            )
             raise UserError(Problem(str(self._file), f"damaged ({what})", remedy)) from error
 
     @property

@@ -281,7 +281,7 @@ def require_of_a_site(jobs: FolderJobs) -> None:
 
 
 def _without_jobs(folder: ResultFolder, plan: SavedPlan) -> Problem:
-    what = f"the study was planned for {plan.on}, which has no batch system, so there are no jobs"
+    what = f"its study was planned for '{plan.on}', which has no batch system and therefore no jobs"
     return Problem(
         str(folder.path), what, "use haloscope run --resume, haloscope report, or haloscope show"
     )
@@ -294,8 +294,8 @@ def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> N
     if names := site.scheduler.overriding(environment):
         to = site.scheduler.submits
         tell.warn(
-            f"warning: not passed to {to}, because it would override the options of jobs: "
-            f"{', '.join(names)}; use the keys of the site file instead"
+            f"warning: {', '.join(names)}: not passed to {to}, because this would override the "
+            "options of jobs; use the keys of the site file instead"
         )
     if campaign.source is not None:
         with campaign.folder.alone():

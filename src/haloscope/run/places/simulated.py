@@ -40,7 +40,7 @@ def _split_paths() -> list[Problem]:
     if not re.search(r"\s", folder):
         return []
     what = "the path contains a space, which smpirun does not support"
-    return [Problem(f"TMPDIR={folder}", what, "set TMPDIR to a path without blanks")]
+    return [Problem(f"TMPDIR={folder}", what, "set TMPDIR to a path without spaces")]
 
 
 @dataclass(frozen=True)

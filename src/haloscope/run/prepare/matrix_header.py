@@ -234,7 +234,7 @@ def _sizes(text: MatrixText, layout: str, field: str, symmetry: str) -> Header:
     if said.entries * said.shortest_bytes - 1 > text.most_bytes:
         holds = text.most_bytes // said.shortest_bytes
         text.refuse(
-            f"the header announces {said.entries} entries, but the file's size allows only {holds}",
+            f"the header declares {said.entries} entries, but the file's size allows only {holds}",
             WHOLE,
         )
     if text.length > most_bytes(text, said):  # without reading the whole file

@@ -33,7 +33,7 @@ def resolved(kernel: Kernel, given: Mapping[str, str]) -> tuple[dict[str, Any], 
             known = ", ".join(declared)
             wrong.append((key, text, f"no such parameter; give key=value, known: {known}"))
         elif "\0" in text:  # a NUL ends each argument in the protocol of --plan
-            wrong.append((key, text.replace("\0", r"\x00"), "leave the zero byte out"))
+            wrong.append((key, text.replace("\0", r"\x00"), "remove the zero byte"))
         elif allowed := refused(declared[key], text):
             wrong.append((key, text, allowed))
         else:

@@ -45,8 +45,8 @@ def _not_simulated(site: Site, layout: Layout, toolchain: str, transport: str | 
         what = f"allocation '{layout.allocation}' requires a tree network"
         return f"{what}, which {site.name} does not have"
     if _partly_packed(site, layout):
-        what = "the simulation does not distinguish threads close to each other on "
-        what += "some sockets only" if layout.ppn < site.sockets else "shared cores"
+        what = "the simulation cannot place threads close to each other on "
+        what += "only some of the sockets" if layout.ppn < site.sockets else "shared cores"
         return f"{what}; use thread_bind = spread, or bind = close"
     if toolchain in site.missing:
         return site.missing[toolchain]

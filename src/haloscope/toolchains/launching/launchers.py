@@ -194,7 +194,7 @@ class Jsrun(Launcher):
     def cannot(self, job: Job) -> str | None:
         """Return an error for uneven ranks or a list of hosts: jsrun chooses the host of a set."""
         if not job.hosts:
-            return "nodes of a site, not one that it is called on (--on NAME)"
+            return "the nodes of a site (--on NAME), not the node on which it is called"
         if job.layout.even and not job.in_order:
             return None
         return "the mappings block and round_robin, with equal numbers of ranks on all nodes"
