@@ -86,7 +86,8 @@ def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) 
             if what == "rank" and printed == 1 and requested > 1:
                 alone = "; was the program built with another MPI library, or without MPI?"
             ran = f"the program printed that it ran on {count(printed, what)}"
-            return f"{ran}, but the launch requested {count(requested, what)}{alone}"
+            verb = "was" if requested == 1 else "were"
+            return f"{ran}, but {count(requested, what)} {verb} requested{alone}"
         checked.append(f"the program printed that it ran on {count(requested, what)}")
     return None
 
@@ -300,7 +301,7 @@ def _unordered(check: Check, found: Mapping[str, Any]) -> str | None:
         values, numbers = found[str(check.result)] or (), found[check.by] or ()
         if len(values) != len(numbers):
             other = f"{len(numbers)} of {check.by}"
-            return f"the output has {len(values)} values of {check.result}, but {other}"
+            return f"the number of values differs: {len(values)} of {check.result}, but {other}"
     return None
 
 

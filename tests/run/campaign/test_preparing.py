@@ -135,7 +135,7 @@ def test_a_pypi_library_is_used_if_none_is_in_path(
 ) -> None:
     """Also where it is in the cache, so that nothing is fetched, and in a dry run."""
     added = replace(FAKE, name="openmpi")
-    part = in_path.Unusable("no srun in PATH", "load the MPI module of this cluster")
+    part = in_path.Unusable("no srun in PATH", "load an MPI module")
     monkeypatch.setattr(library, "available", lambda: [added])
     monkeypatch.setattr(in_path, "unusable", lambda: part)
 

@@ -305,7 +305,7 @@ def test_a_wrapper_without_its_compiler_is_named_as_such(
 def test_a_library_without_a_launcher_is_not_reported_as_uninstalled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = in_path.Unusable("no mpirun in PATH", "load the MPI module of this cluster")
+    part = in_path.Unusable("no mpirun in PATH", "load an MPI module")
     monkeypatch.setattr(in_path, "unusable", lambda: part)
     toolchain = a_toolchain(tmp_path).toolchain
     assert toolchain is not None
