@@ -105,8 +105,8 @@ def main() -> None:
         body += [row(name, *kind, repeats) for name, kind in kinds.items()]
         body.append("")
     body += [
-        "The target is met if at most 5 % of the comparisons in the first table are reported as",
-        "different, for at least 200 comparisons.",
+        "The target is met if the first table has at least 200 comparisons, and at most 5 % of",
+        "these report a difference.",
     ]
     print(write_lines("aa", body))
 

@@ -132,9 +132,8 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        "The target is that at most 5 % of at least 200 comparisons in random order are "
-        "reported as",
-        "different. The launches of each twin were drawn after the runs. This is equivalent to "
+        "The target is that at most 5 % of at least 200 comparisons in random order report a "
+        "difference. The launches of each twin were drawn after the runs. This is equivalent to "
         "drawing the order before the runs, because both twins are the same program.",
         "",
         "No two sets share a launch, but all sets were measured on one machine on one day. The "

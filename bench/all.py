@@ -118,7 +118,7 @@ _WRITTEN = (
 )
 _OWN_DATE = re.compile(
     r"^(?:.*? )?(\d{4}-\d\d-\d\d) [\d:]+ UTC(?:,? (?:at )?commit [\w-]+)?(?:;| on) (.+?)"
-    r"(?:, load| with \d+ processors)"
+    r"(?:, load| with \d+(?: processors|$))"
 )
 
 

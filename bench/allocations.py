@@ -125,9 +125,9 @@ def main() -> None:
         "value. One or two launches do not show the skew, so no estimate from them can correct",
         "it.",
         "",
-        "A jackknife over three or four launches could correct it, but its estimate is below "
-        "all measured values if one launch takes ten times as long as the others. A study with a "
-        "`precision` therefore",
+        "A jackknife over three or four launches could correct this bias, but its estimate is "
+        "below all measured values if one launch takes ten times as long as the others. A study "
+        "with a `precision` therefore",
         "runs at least three launches of a case per allocation. With many jobs of one launch",
         "each, the interval applies to the time of a one-launch job.",
     ]

@@ -46,7 +46,7 @@ HOW = (
     "The tables list the wall time per launch in seconds, as medians over rounds with 95 % "
     "intervals. haloscope and the launcher alone (`mpirun`) bind ranks in the same way, because "
     "unbound ranks took twice as long on a busy machine.\n\nThe overhead is the difference between "
-    "the two within a round. "
+    "the times with haloscope and with the launcher alone, within a round. "
     "Other programs lengthen launches at random. The tables therefore also contain the fastest "
     "launch and the processor "
     "time, which is the user and system time of all processes of a launch."

@@ -103,8 +103,8 @@ def main() -> None:
             lines = bench_size(size, arguments.rounds, peer)
             sections[lines[0]] = lines
     head = [
-        "The GFLOP/s count 2.5 N log2 N operations per real transform. 'textbook' is fft_pencil "
-        "with `layout=strided transpose=alltoallv`.", "",
+        "The rates in GFLOP/s assume 2.5 N log2 N operations per real transform. 'textbook' is "
+        "fft_pencil with `layout=strided transpose=alltoallv`.", "",
     ]  # fmt: skip
     body = [line for size in SIZES for line in sections.get(f"## {size}", ())]
     print(write_page("fft", "fft_pencil compared with FFTW's MPI transform", [*head, *body]))

@@ -347,7 +347,7 @@ def main() -> None:
         found[lines[0]] = lines
         page = [*chain(*found.values())]
         title = "md_pppm compared with LAMMPS"
-        write_page("md_pppm", title, page, "Each section states its date.")
+        write_page("md_pppm", title, page, "Each section contains the date of its measurements.")
 
 
 if __name__ == "__main__":

@@ -135,8 +135,8 @@ def summary(several: int) -> list[str]:
     lines = [
         "## All papers",
         "",
-        f"{taken()} The table covers the cells with a known error from which no number in a "
-        "cluster file was derived.",
+        f"{taken()} The table covers cells whose error is known and from which no number in "
+        "a cluster file was derived.",
         "",
         "The last column counts the combinations of mesh and number of nodes for which the "
         "fastest layout in the simulation also has the shortest published time. A combination is "

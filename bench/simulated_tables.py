@@ -49,8 +49,7 @@ def table(name: str) -> list[str]:
     return [
         f"## {paper}, table {table_id}: cells with an error",
         "",
-        f"{taken()} {len(cells)} cells were simulated in {wall:.0f} s, with an empty cache "
-        "of results.",
+        f"{taken()} {len(cells)} cells were simulated in {wall:.0f} s without cached results.",
         "",
         "| cells | number | median error | aim | largest error | aim | 90th percentile "
         "| naive median | naive 90th percentile | skill (median) | skill (90th percentile) |",

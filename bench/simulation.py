@@ -38,7 +38,7 @@ STATEMENTS, OTHERS, SUMMARY, CAUSES = "statements", "others", "summary", "causes
 LOCAL = "local"
 HOW = "\n".join(
     [
-        "Each section states its date. The tables use these terms:",
+        "Each section contains the date of its results. The tables use these terms:",
         "",
         "| term | meaning |",
         "|---|---|",

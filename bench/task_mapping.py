@@ -47,8 +47,8 @@ def table(title: str, source: str, cells: list[PredictedCell]) -> list[str]:
 PAPER, STATEMENTS = "task-mapping-drop", "statements"
 HOW = "\n".join(
     [
-        "Each section states its date. All times marked ‡ are simulated. They are deterministic "
-        "and therefore have no interval.",
+        "Each section contains the date of its results. All times marked ‡ are simulated. They are "
+        "deterministic and therefore have no interval.",
         "",
         "Three kernels represent the programs of the paper: a step of md_pppm represents a step "
         "of LAMMPS, a transform of fft_pencil represents a transform of bigFFT, and a solve of "

@@ -125,7 +125,7 @@ def taken(rounds: int | None = None) -> str:
     several = f" in {rounds} rounds" if rounds else ""
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC at commit {commit()}"
     load = f"{os.cpu_count()} processors and a load average of {os.getloadavg()[0]:.1f}"
-    return f"Measured{several} on {when} on {processor()} with {load}."
+    return f"The results were measured{several} on {when} on {processor()} with {load}."
 
 
 def commit() -> str:

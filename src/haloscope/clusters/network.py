@@ -107,7 +107,7 @@ class Mpi(TomlTable):
 class Messages(TomlTable):
     """Messages between two ranks, by their placement and MPI library.
 
-    Simulated messages between nodes take the time of the network's links.
+    The simulated time of messages between nodes is computed from the links of the network.
     """
 
     placement: str

@@ -75,7 +75,7 @@ class SocketLink(TomlTable):
 class Socket(TomlTable):
     """A socket with its own memory, which holds the data of its ranks.
 
-    The `memory` tables of the node then describe ranks that are spread over the sockets.
+    The `memory` tables of the node then describe ranks that are distributed across the sockets.
     """
 
     memory: tuple[SocketMemory, ...] = Field(min_length=1)
@@ -152,7 +152,7 @@ class Gpu(TomlTable):
 
 
 class KernelRate(TomlTable):
-    """Computation rate of a core in one kernel, if determined with a program on this machine."""
+    """Computation rate of a core in one kernel, determined with a program on this machine."""
 
     kernel: str
     """name of the kernel (haloscope list)"""

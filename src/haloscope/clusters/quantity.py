@@ -39,7 +39,7 @@ CellValues = Annotated[
 
 
 class SetBy(TomlTable):
-    """Cells of published tables to which a number was fitted. They never count as predictions."""
+    """Cells of published tables to which a number was fitted. These cells are not predictions."""
 
     paper: Text
     """id of the paper (haloscope paper list)"""

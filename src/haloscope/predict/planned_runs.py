@@ -100,8 +100,8 @@ def simulated_cells(paper: str, tell: Teller, launches: int = 1) -> PlannedCells
         notes.insert(
             0,
             f"For the statements, {len(runs)} further runs were simulated, because some tables "
-            "list runs without times. Kernels represent the programs, with up to "
-            f"{MOST_TASKS} tasks, or with {LARGEST} tasks if fewer tasks do not decide a "
+            "list runs without times. Kernels represent the programs of the paper, with "
+            f"up to {MOST_TASKS} tasks, or with {LARGEST} tasks if fewer tasks do not decide a "
             "statement. Larger runs need `haloscope run STUDY --on CLUSTER`, followed by "
             f"`haloscope validate {paper} --from DIR`.",
         )

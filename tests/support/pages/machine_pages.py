@@ -100,7 +100,7 @@ core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
 1. Copy [cluster.toml](examples/cluster/cluster.toml) to `clusters/NAME.toml`. It contains the
    minimum for a simulation of several nodes. All other tables below are optional.
 2. Replace each number and its source. Write "assumed: ..." if a number is not in the data sheet.
-3. `haloscope cluster show NAME` checks and draws the file.
+3. `haloscope cluster show NAME` checks the file, and draws the nodes and their network.
 4. `haloscope once poisson_cg n=1024 --on NAME --nodes 2` simulates a case.
 
 | number | where to find it |

@@ -89,16 +89,15 @@ def _scored(paper: str, one: Statement, cells: Sequence[KnownCell], there: set[s
 
 def _why_undecided(paper: str, one: Statement, there: set[str], *, of_times: bool) -> str:
     if not one.tables:
-        return (
-            "no published table contains the cells of this statement, and they were not simulated"
-        )
+        return "no published table contains the compared cases, and they were not simulated"
     if not of_times:
         return f"the quantity '{one.column}' is not simulated"
     if lacking := [name for name in one.tables if name not in there]:
         why = load(paper).table(lacking[0]).not_predicted
         return f"{called(lacking[0])}: {why or 'not simulated in this run'}"
     return (
-        "the rounding of the printed values permits both verdicts, or the cells were not simulated"
+        "the rounding of the printed values permits both verdicts, or the compared cases were not "
+        "simulated"
     )
 
 
