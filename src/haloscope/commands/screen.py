@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.text import Text
 
 from haloscope.errors import printable
 
@@ -26,6 +27,11 @@ class Screen(Console):
         """Create one of the two."""
         said = {name: value for name, value in os.environ.items() if (name, value) != _NO_WIDTH}
         super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False, _environ=said)
+
+    def lines(self, *lines: object) -> None:
+        """Print lines of text in full: the terminal wraps them."""
+        for line in lines:
+            self.print(line if isinstance(line, Text) else str(line), soft_wrap=True)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

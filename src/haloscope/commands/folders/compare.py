@@ -133,11 +133,11 @@ def execute(arguments: argparse.Namespace) -> int:
     console.print(terminal.tables(shown))
     console.print(terminal.found(report))
     for line in (*report.legend, *compared.notes):
-        console.print(line, markup=False)
+        console.print(line)
     _write(arguments, compared, report)
     if arguments.out:
         written = writing.write_apart(report, Path(arguments.out))
-        console.print(f"report: {written}", soft_wrap=True)
+        console.lines(f"report: {written}")
     return _exit_code(compared, arguments.fail_above)
 
 

@@ -64,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
     rows = table.rows(arguments.directory, arguments.rows)
     _WRITERS[arguments.to](rows, arguments.output)
     for line in (*_not_run(ResultFolder(arguments.directory)), *rows.left_out):
-        Screen(stderr=True).print(f"left out: {line}", soft_wrap=True, markup=False)
+        Screen(stderr=True).lines(f"left out: {line}")
     return 0
 
 
@@ -127,7 +127,7 @@ _WRITERS: Mapping[str, Callable[[Rows, Path | None], None]] = {
 def _write(path: Path, content: str | bytes) -> None:
     try:
         write_whole(path, content)
-        Screen(stderr=True).print(f"table: {path}", soft_wrap=True)
+        Screen(stderr=True).lines(f"table: {path}")
     except OSError as error:
         remedy = "give a file in an existing, writable folder"
         raise UserError(Problem(f"-o {path}", error.strerror or str(error), remedy)) from error

@@ -95,7 +95,7 @@ def execute(arguments: argparse.Namespace) -> int:
         folders = [_folders(own, "folders")] if len(chosen) == 1 else []
         out.print(terminal.tables([_overview(own), *folders, _changes(own, "changes")]))
     if arguments.out:
-        out.print(f"report: {_write(chosen, arguments.out)}", soft_wrap=True)
+        out.lines(f"report: {_write(chosen, arguments.out)}")
     return 0
 
 

@@ -89,7 +89,7 @@ def execute(arguments: argparse.Namespace) -> int:
             append(folder.records, {**one, "launch": one["launch"] + launches.get(one["case"], 0)})
     _tell(folder, records)
     for line in (line for output, *_ in found for line in output.left_out):
-        Screen(stderr=True).print(f"left out: {line}", soft_wrap=True, markup=False)
+        Screen(stderr=True).lines(f"left out: {line}")
     return 0
 
 
@@ -133,9 +133,9 @@ def _tell(folder: ResultFolder, records: Sequence[Mapping[str, object]]) -> None
     kernels = ", ".join(dict.fromkeys(str(one["kernel"]) for one in records))
     imported = f"{count(len(records), 'launch', 'launches')} of {count(len(cases), 'case')}"
     out = Screen()
-    out.print(f"Imported {imported}: {kernels}", soft_wrap=True)
+    out.lines(f"Imported {imported}: {kernels}")
     reasons = [str(one["reason"]) for one in records if one["outcome"] != "ok"]
     if reasons:
         failed = ", ".join(dict.fromkeys(reasons))
-        out.print(f"failed: {count(len(reasons), 'launch', 'launches')}: {failed}", soft_wrap=True)
-    out.print(f"records: {folder.records}", soft_wrap=True)
+        out.lines(f"failed: {count(len(reasons), 'launch', 'launches')}: {failed}")
+    out.lines(f"records: {folder.records}")

@@ -52,8 +52,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     console = Screen()
     if arguments.list:
-        for table in document.tables:
-            console.print(f"{table.id}: {table.title}", markup=False, soft_wrap=True)
+        console.lines(*(f"{table.id}: {table.title}" for table in document.tables))
         return 0
     chosen = _chosen(document.tables, arguments.tables)
     if not arguments.tables:
@@ -61,8 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print()
     console.print(terminal.tables(chosen, ids=True))
     if not arguments.tables and (folded := [t.id for t in document.tables if t.folded]):
-        note = f"Details and long tables, shown by name: {', '.join(folded)}"
-        console.print(note, markup=False, soft_wrap=True)
+        console.lines(f"Details and long tables, shown by name: {', '.join(folded)}")
     return 0
 
 

@@ -58,10 +58,9 @@ def execute(arguments: argparse.Namespace) -> int:
         return _show_assumed(found, out)
     out.print(Text(found.name, style="bold"), Text(f"source: {found.source}"))
     path = cluster_file.ready().get(arguments.name, arguments.name)
-    out.print(Text(cluster_file.of_the_user(arguments.name) or str(path)), soft_wrap=True)
-    copy = copy_of(found)
-    for doubt in (*([copy] if copy else []), *doubts(found)):
-        out.print(Text(f"warning: {doubt}", style="yellow"), soft_wrap=True)
+    out.lines(Text(cluster_file.of_the_user(arguments.name) or str(path)))
+    for doubt in filter(None, (copy_of(found), *doubts(found))):
+        out.lines(Text(f"warning: {doubt}", style="yellow"))
     for why in found.disturbed:
         out.print(Text(f"calibration disturbed: {why}", style="yellow"))
     table = Table.grid(padding=(0, 2), pad_edge=True)
@@ -93,7 +92,7 @@ def _list(out: Screen) -> int:
     out.print(table)
     for names, what in ((wrong, "invalid file"), (incomplete, "cannot be simulated")):
         for name in names:
-            out.print(f"{name}: {what}; for details: haloscope cluster show {name}", markup=False)
+            out.print(f"{name}: {what}; for details: haloscope cluster show {name}")
     return 1 if wrong else 0
 
 
@@ -113,7 +112,7 @@ def _row(one: Cluster) -> tuple[str, ...]:
 def _show_assumed(found: Cluster, out: Screen) -> int:
     assumptions = assumed(found)
     if not assumptions:
-        out.print(f"{found.name} has no assumed values", markup=False)
+        out.print(f"{found.name} has no assumed values")
         return 0
     for one in assumptions:
         value = "" if one.value is None else f" = {one.value:g}"

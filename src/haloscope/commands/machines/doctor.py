@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
@@ -56,7 +55,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return exit_code(findings)
 
 
-def _print(console: Console, finding: CheckResult) -> None:
+def _print(console: Screen, finding: CheckResult) -> None:
     style = _STYLES[finding.level]
     console.print(
         Text.assemble(

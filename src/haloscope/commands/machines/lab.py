@@ -74,8 +74,7 @@ def execute(arguments: argparse.Namespace) -> int:
         lab = _asked(arguments)
         cluster.up(lab, note)
         _show(lab, out)
-        for line in detect.notes(cluster.environment()):
-            out.print(line, soft_wrap=True)
+        out.lines(*detect.notes(cluster.environment()))
         return 0
     if arguments.action == "down":
         number = cluster.down()
@@ -124,7 +123,7 @@ def _show(lab: Lab, out: Screen) -> None:
         out.print(f"oversubscribed: the hosts share {count(cores, 'core')} of this machine")
     if lab.accounting:
         out.print("accounting is on; to list ended jobs: sacct")
-    out.print(f"to use its Slurm from here: export SLURM_CONF={FOLDER}/slurm.conf", soft_wrap=True)
+    out.lines(f"to use its Slurm from here: export SLURM_CONF={FOLDER}/slurm.conf")
 
 
 def _become_shell(node: str) -> None:

@@ -121,7 +121,7 @@ def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path, with_sites:
     Screen().print(terminal.everything(page))
     Screen().print(terminal.tables([*profile_page.printed(page)]))
     written.append(profile_page.write(page, out))
-    Screen().print(f"page: {written[-1]}; data: {out}", soft_wrap=True)
+    Screen().lines(f"page: {written[-1]}; data: {out}")
     return code
 
 

@@ -61,10 +61,9 @@ def execute(arguments: argparse.Namespace) -> int:
         _show(site, path, out)
         return 0
     problems = [*detect.disagreements(site)]
-    for problem in problems:
-        out.print(str(problem), soft_wrap=True)
+    out.lines(*problems)
     if not problems:
-        out.print(_agreed(site), soft_wrap=True)
+        out.lines(_agreed(site))
     return 1 if problems else 0
 
 
@@ -89,11 +88,8 @@ def _detect(name: str | None, out: Screen) -> int:
         raise UserError(Problem(str(path), "this file already exists", remedy))
     site_file.write(site, path)
     _show(site_file.load(path), path, out)
-    for line in detect.notes(site.environment):
-        out.print(line, soft_wrap=True)
-    out.print(
-        f"written: {path}; add account, qos, and modules there if jobs need them", soft_wrap=True
-    )
+    out.lines(*detect.notes(site.environment))
+    out.lines(f"written: {path}; add account, qos, and modules there if jobs need them")
     return 0
 
 
@@ -108,7 +104,7 @@ def _unusable(name: str) -> str | None:
 def _show(site: BatchSite, path: Path, out: Screen) -> None:
     by = {"srun": f"srun --mpi={site.mpi}", "mpirun": "mpirun of the MPI library"}
     starts = by.get(site.launcher, site.launcher)
-    out.print(f"{site.name}: {site.scheduler}, launcher {starts}; {path}", soft_wrap=True)
+    out.lines(f"{site.name}: {site.scheduler}, launcher {starts}; {path}")
     columns = ("partition", "nodes", "nodes/job", "cores/node", "memory/node", "time limit")
     table = Table(*columns)
     for one in site.partitions:
@@ -121,8 +117,8 @@ def _show(site: BatchSite, path: Path, out: Screen) -> None:
     out.print(table)
     for key in (*schedulers.ASKABLE, "toolchain", "cluster", "scratch"):
         if (value := getattr(site, key)) is not None:
-            out.print(f"{key}: {value}", soft_wrap=True)
+            out.lines(f"{key}: {value}")
     if site.modules:
-        out.print(f"modules: {' '.join(site.modules)}", soft_wrap=True)
+        out.lines(f"modules: {' '.join(site.modules)}")
     if site.shared_cores:
         out.print(f"nodes share {count(site.shared_cores, 'core')} of one machine")

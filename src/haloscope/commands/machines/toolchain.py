@@ -7,7 +7,6 @@ import argparse
 import time
 from collections.abc import Iterator
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -94,7 +93,7 @@ def execute(arguments: argparse.Namespace) -> int:
         _extra(arguments.action, arguments.name, console)
     elif arguments.action == "add":
         added = library.install(arguments.name)
-        console.print(f"{added.name}: {added.version} in {added.prefix}", soft_wrap=True)
+        console.lines(f"{added.name}: {added.version} in {added.prefix}")
     else:
         library.remove(arguments.name)
         console.print(f"{arguments.name} removed")
@@ -129,7 +128,7 @@ def _programs(arguments: argparse.Namespace) -> Iterator[KernelProgram]:
         yield from own if arguments.device else own[:1]
 
 
-def _list(console: Console) -> None:
+def _list(console: Screen) -> None:
     there = {each.name: each for each in library.available()}
     table = Table("name", "MPI library", "transports", box=None, pad_edge=False)
     table.add_column("where", overflow="fold")
@@ -149,9 +148,9 @@ def _list(console: Console) -> None:
     console.print(table)
 
 
-def _extra(action: str, name: str, console: Console) -> None:
+def _extra(action: str, name: str, console: Screen) -> None:
     if action == "add":
-        console.print(f"{name}: {install(name)}", soft_wrap=True)
+        console.lines(f"{name}: {install(name)}")
     else:
         remove(name)
         console.print(f"{name} removed")

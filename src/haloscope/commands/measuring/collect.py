@@ -32,11 +32,10 @@ def execute(arguments: argparse.Namespace) -> int:
     left = jobs.left()
     with suppress(UserError):  # a missing site has no running jobs
         following.tidy(submission.of_folder(arguments.directory))
-    for problem in job_notes.lacking(jobs.directory):
-        out.print(str(problem), soft_wrap=True)
+    out.lines(*job_notes.lacking(jobs.directory))
     writing.conclude(arguments.directory, out)
     if left:
         missing = count(len(left), "launch", "launches")
         folder = in_a_shell(arguments.directory)
-        out.print(f"{missing} missing: haloscope status {folder}", soft_wrap=True)
+        out.lines(f"{missing} missing: haloscope status {folder}")
     return 1 if left else 0

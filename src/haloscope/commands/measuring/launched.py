@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.text import Text
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.grouping import group
 from haloscope.analysis.sweeps import sweep
+from haloscope.commands.screen import Screen
 from haloscope.paths import dated_folder, write_whole
 from haloscope.quantities import count, listed, seconds
 from haloscope.records.points import point_name
@@ -20,17 +20,17 @@ from haloscope.report.draw.figures import Drawing
 from haloscope.topics import figures
 
 
-def show(records: Sequence[Record], out: Console) -> None:
+def show(records: Sequence[Record], out: Screen) -> None:
     """Print the median over launches, and write the timeline of the last good one as SVG."""
     (case,) = group(records)
     if len(records) > 1:
         out.print(Text(f"over {count(len(records), 'launch', 'launches')}", style="bold"))
-        out.print(f"  {_over_launches(case)}", soft_wrap=True)
+        out.lines(f"  {_over_launches(case)}")
     for drawing in (one for several in _timelines(case).values() for one in several):
         folder = dated_folder(f"once-{case.kernel}")
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / f"{drawing.name}.svg", drawing.svg)
-        out.print(f"timeline: {folder / f'{drawing.name}.svg'}", soft_wrap=True)
+        out.lines(f"timeline: {folder / f'{drawing.name}.svg'}")
 
 
 def _over_launches(case: MeasuredCase) -> str:

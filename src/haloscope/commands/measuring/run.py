@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from haloscope.commands import options
@@ -136,7 +135,7 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
     submission.begin(campaign, os.environ, tell)
     if arguments.script_only:
         for job in (jobs.check_asked(), *jobs.planned()):
-            out.print(f"written: {jobs.write(job).script}", soft_wrap=True)
+            out.lines(f"written: {jobs.write(job).script}")
         # otherwise jobs with the same name wait for each other
         if not jobs.site.scheduler.queues_same_names:
             tell.say("submit them one at a time, each after the previous job has ended")
@@ -144,8 +143,7 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
     path = in_a_shell(campaign.folder.path)
     if arguments.detach:
         submission.submit_all(jobs, tell)
-        for action in ("status", "collect", "cancel"):
-            out.print(f"haloscope {action} {path}", soft_wrap=True)
+        out.lines(*(f"haloscope {action} {path}" for action in ("status", "collect", "cancel")))
         return 0
     try:
         following.follow(jobs, tell)
@@ -157,7 +155,7 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
     return _conclude(now, out, arguments)
 
 
-def _conclude(campaign: Campaign, out: Console, arguments: argparse.Namespace) -> int:
+def _conclude(campaign: Campaign, out: Screen, arguments: argparse.Namespace) -> int:
     # imported here because planning needs no libraries for fits and drawings
     from haloscope.report.writing import conclude
 
@@ -165,27 +163,25 @@ def _conclude(campaign: Campaign, out: Console, arguments: argparse.Namespace) -
     return campaign.print_failures(out)
 
 
-def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
+def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Screen) -> int:
     campaign = _campaign(arguments, tell, dry=True)
     _show(campaign, out)
     if campaign.place.jobs_at is not None:
         _show_jobs(submission.of(campaign, arguments.minutes), out)
-    for line in campaign.first:
-        out.print(line, markup=False, soft_wrap=True)
+    out.lines(*campaign.first)
     return 0
 
 
-def _show_jobs(jobs: submission.Submission, out: Console) -> None:
+def _show_jobs(jobs: submission.Submission, out: Screen) -> None:
     planned = jobs.planned()
     hours = sum(job.nodes * job.minutes for job in planned) / 60
     cost = f"{hours:.2g}" if hours < 10 else f"{math.ceil(hours):,}"
-    out.print(f"{count(len(planned), 'job')}, at most {cost} node-hours", markup=False)
+    out.print(f"{count(len(planned), 'job')}, at most {cost} node-hours")
     if (first := jobs.first) is not None:
-        line = f"preflight check: 1 node, up to {count(first.minutes, 'minute')}"
-        out.print(line, markup=False, soft_wrap=True)
+        out.lines(f"preflight check: 1 node, up to {count(first.minutes, 'minute')}")
     for job in planned:
         line = f"{count(job.nodes, 'node')}, {count(job.minutes, 'minute')}: {jobs.tested(job)}"
-        out.print(line, markup=False, soft_wrap=True)
+        out.lines(line)
 
 
 def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False) -> Campaign:
@@ -282,7 +278,7 @@ def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem
             yield Problem(where, f"requires a batch system, which {place} does not have", remedy)
 
 
-def _show(campaign: Campaign, out: Console) -> None:
+def _show(campaign: Campaign, out: Screen) -> None:
     rows: list[tuple[str, ...]] = []
     here = campaign.place.facts.simulated and campaign.plan.via is None
     free_bytes = memory_available_bytes() if here else 0
@@ -309,12 +305,11 @@ def _show(campaign: Campaign, out: Console) -> None:
     time = f"; expected time: {campaign.expected()}" if left else ""
     if here and left:
         time += _sources([campaign.forecast(launch.case) for launch in left])
-    for line in (
+    out.lines(
         f"{count(len(left), 'launch', 'launches')} to run{time}",
         *campaign.plan.notes,
         *campaign.remarks,
-    ):
-        out.print(line, markup=False, soft_wrap=True)
+    )
 
 
 def _sources(forecasts: Sequence[SimulationForecast | None]) -> str:
@@ -334,7 +329,7 @@ def _sources(forecasts: Sequence[SimulationForecast | None]) -> str:
 
 
 def _show_cases(
-    title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]], out: Console
+    title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]], out: Screen
 ) -> None:
     """Print a table, or lines if there are many cases: a table takes a millisecond per row."""
     if len(rows) > _DRAWN:
@@ -343,8 +338,7 @@ def _show_cases(
             for case, what, times, memory, *cost in rows
         )
         named = [columns[0], *columns[2:], columns[1]]
-        out.print(f"{title}: {', '.join(named)}", soft_wrap=True)
-        out.print("\n".join(lines), soft_wrap=True)
+        out.lines(f"{title}: {', '.join(named)}", "\n".join(lines))
         return
     table = Table(*columns, title=title)
     for row in rows:

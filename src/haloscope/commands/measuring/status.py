@@ -36,19 +36,18 @@ def execute(arguments: argparse.Namespace) -> int:
     states, silent = _states(arguments.directory)
     walls = earlier_walls(jobs.folder, jobs.plan)
     if silent:
-        out.print(silent, soft_wrap=True)
-    out.print(str(standing(jobs, states, walls)), soft_wrap=True)
+        out.lines(silent)
+    out.lines(standing(jobs, states, walls))
     if silent:
         _show_noted(jobs, out)
     for job, state in states.items():
-        out.print(following.in_words({job: state}), soft_wrap=True)
-    for problem in job_notes.lacking(jobs.directory):
-        out.print(str(problem), soft_wrap=True)
+        out.lines(following.in_words({job: state}))
+    out.lines(*job_notes.lacking(jobs.directory))
     if jobs.left():
-        out.print(following.last_heard(jobs.directory), soft_wrap=True)
+        out.lines(following.last_heard(jobs.directory))
         if states and all(state.over for state in states.values()):
             folder = in_a_shell(arguments.directory)
-            out.print(f"to continue: haloscope run --resume {folder}", soft_wrap=True)
+            out.lines(f"to continue: haloscope run --resume {folder}")
     return 0
 
 
@@ -70,4 +69,4 @@ def _show_noted(jobs: FolderJobs, out: Screen) -> None:
         name = f"job {one.job}" if one.job else f"script {one.script}"
         state = "cancelled" if one.cancelled else "state unknown" if one.job else "not submitted"
         limit = count(one.minutes, "minute")
-        out.print(f"{name}: {state}; {what}, up to {limit}", soft_wrap=True)
+        out.lines(f"{name}: {state}; {what}, up to {limit}")

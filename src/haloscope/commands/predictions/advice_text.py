@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rich.console import Console
-
 from haloscope.advice import requests
 from haloscope.advice.judging import Advice, Goal, Option, Sureness
 from haloscope.advice.measuring import Question
 from haloscope.analysis.validation.bands import COVERAGE, Basis
+from haloscope.commands.screen import Screen
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count, listed, node_time, number, percent, seconds
 from haloscope.report.draw import terminal
@@ -40,37 +39,31 @@ def how(question: Question) -> str:
 
 
 def show(
-    question: Question, result: Advice, failed: Sequence[str], layouts: Table, out: Console
+    question: Question, result: Advice, failed: Sequence[str], layouts: Table, out: Screen
 ) -> None:
     """Print advice. failed: why some layouts have no time. layouts: all, as on the page."""
     advised, usual = result.advised, result.default
     tasks = count(advised.candidate.ranks, "task")
     goal = ", for the fewest node-hours" if result.goal is Goal.NODE_HOURS else ""
-    line = f"{what(question)}, {tasks}, {how(question)}{goal}"
-    out.print(line, markup=False, soft_wrap=True)
-    out.print(f"request: {_line(advised)}", style="bold", markup=False, soft_wrap=True)
+    out.lines(f"{what(question)}, {tasks}, {how(question)}{goal}")
+    out.print(f"request: {_line(advised)}", style="bold", soft_wrap=True)
     if advised is not usual:
-        out.print(f"default: {_line(usual)}", markup=False, soft_wrap=True)
+        out.lines(f"default: {_line(usual)}")
     elif len(result.options) > 1:
         better = "faster" if result.goal is Goal.TIME else "cheaper in node-hours"
-        line = f"This is the default layout. No other layout is shown to be {better}."
-        out.print(line, soft_wrap=True)
-    out.print(sureness(result), markup=False, soft_wrap=True)
+        out.lines(f"This is the default layout. No other layout is shown to be {better}.")
+    out.lines(sureness(result))
     out.print(terminal.tables([_shown(result, layouts)]))
     one = advised.candidate
     launchers = requests.launchers(one, question.sockets)
     lines = [requests.sbatch_line(one), requests.environment(one), launchers["Slurm"]]
     if question.on.name == LOCAL:
         lines = [requests.environment(one), launchers["Open MPI"]]
-    for line in lines:
-        out.print(line, markup=False, soft_wrap=True)
-    for line in failed:
-        out.print(f"not compared: {line}", markup=False, soft_wrap=True)
+    out.lines(*lines, *(f"not compared: {line}" for line in failed))
     files = (
         "report.html (page), advice.json (other launchers), check.toml (haloscope run, on a site)"
     )
-    line = f"{in_a_shell(question.out)}: {files}, layout.toml (haloscope run STUDY --layout)"
-    out.print(line, markup=False, soft_wrap=True)
+    out.lines(f"{in_a_shell(question.out)}: {files}, layout.toml (haloscope run STUDY --layout)")
 
 
 def _line(one: Option) -> str:

@@ -8,7 +8,6 @@ import csv
 import io
 from pathlib import Path
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Rows
 from rich.text import Text
@@ -83,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check(console: Console, paper: str, file: str | None) -> int:
+def _check(console: Screen, paper: str, file: str | None) -> int:
     found = statements(paper)
     if not found:
         what = "this paper has no recorded statements"
@@ -97,7 +96,7 @@ def _check(console: Console, paper: str, file: str | None) -> int:
     return 0
 
 
-def _list(console: Console, paper: Paper) -> None:
+def _list(console: Screen, paper: Paper) -> None:
     who = f"  {', '.join(paper.authors)} ({paper.year})"
     console.print(Text.assemble((paper.id, "bold"), who))
     console.print(Padding(paper.title, (0, 0, 0, 2)), style="dim")
@@ -115,24 +114,24 @@ def _write_csv(table: PaperTable) -> None:
     print(printable(text.getvalue()), end="")
 
 
-def _show(console: Console, table: PaperTable) -> None:
+def _show(console: Screen, table: PaperTable) -> None:
     name = f"{table.paper}, table {table.id}"
     console.print(Text.assemble((name, "bold"), f": {table.caption}"))
     facts = ", ".join(f"{name} {value}" for name, value in table.facts.items())
-    console.print(facts, style="dim", markup=False)
+    console.print(facts, style="dim")
     for grid in table.grids():
         console.print()
         if grid.title:
-            console.print(grid.title, style="bold", markup=False)
+            console.print(grid.title, style="bold")
         console.print(terminal.Blocks(_as_table(grid)))
     console.print()
     for name, column in table.columns.items():
         unit = f" [{column.unit}]" if column.unit else ""
-        console.print(f"{name}{unit}: {column.meaning}", style="dim", markup=False)
+        console.print(f"{name}{unit}: {column.meaning}", style="dim")
     for note in table.notes:
-        console.print(f"note: {note}", markup=False)
+        console.print(f"note: {note}")
     for omitted in table.omitted:
-        console.print(f"omitted: {omitted}", markup=False)
+        console.print(f"omitted: {omitted}")
 
 
 def _as_table(grid: Grid) -> Table:

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from haloscope.advice import counted_bytes, requests
@@ -17,6 +16,7 @@ from haloscope.advice.candidates import Candidate
 from haloscope.advice.counted_bytes import CountedBytes, Load
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster
+from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, an_integer
 from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count, percent, seconds, size
@@ -37,7 +37,7 @@ class _Mapped:
 
 
 def advise(
-    profile: Path, place: str, nodes: int | None, out: Path, *, as_json: bool, screen: Console
+    profile: Path, place: str, nodes: int | None, out: Path, *, as_json: bool, screen: Screen
 ) -> int:
     """Compare mappings of a profiled program's ranks on nodes of a cluster; return 0.
 
@@ -125,12 +125,12 @@ def _show(
     mapped: list[_Mapped],
     best: _Mapped,
     out: Path,
-    screen: Console,
+    screen: Screen,
 ) -> None:
     block, nodes = mapped[0], best.candidate.nodes
     ranks = f"{count(found.ranks, 'rank')} on {count(nodes, 'node')} of {cluster.name}"
     total = size(int(found.matrix.sum()))
-    screen.print(f"{ranks}: {total} counted between ranks", markup=False, soft_wrap=True)
+    screen.lines(f"{ranks}: {total} counted between ranks")
     if best is block:
         screen.print(
             "request: block mapping (the default). No other mapping is better.", style="bold"
@@ -156,20 +156,17 @@ def _show(
             "" if least is None else seconds(least),
         )
     screen.print(table)
-    screen.print(
+    screen.lines(
         "least time: the busiest link's bytes over its bandwidth. The profile has no "
-        "computing times, so numbers of nodes are not compared.",
-        soft_wrap=True,
+        "computing times, so numbers of nodes are not compared."
     )
     if found.left_out:
         other = size(found.left_out)
-        screen.print(f"not included: {other} between or with other worlds", soft_wrap=True)
+        screen.lines(f"not included: {other} between or with other worlds")
     advised = best.candidate
-    for line in (requests.sbatch_line(advised), requests.launchers(advised)["Slurm"]):
-        screen.print(line, markup=False, soft_wrap=True)
+    screen.lines(requests.sbatch_line(advised), requests.launchers(advised)["Slurm"])
     where = in_a_shell(out)
-    for line in (
+    screen.lines(
         f"other launchers: {where}/advice.json",
         f"to run a study in this layout: haloscope run STUDY --layout {where}/layout.toml",
-    ):
-        screen.print(line, markup=False, soft_wrap=True)
+    )

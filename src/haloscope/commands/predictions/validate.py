@@ -182,18 +182,18 @@ def execute(arguments: argparse.Namespace) -> int:
             there = paper_validation.simulated_place(table).cluster
             _show_sensitivity(sensitivity(table, tell), there, out)
     if arguments.write_bands:
-        out.print(f"kept: {validated_cells.write(arguments.paper, kept)}", soft_wrap=True)
+        out.lines(f"kept: {validated_cells.write(arguments.paper, kept)}")
     if not arguments.table:
         without += paper_validation.not_predicted(arguments.paper)
     for what in without:
-        out.print(f"{what}\n", markup=False)
+        out.print(f"{what}\n")
     recorded = [cell for name in arguments.folders for cell in _recorded(arguments.paper, name)]
     if not (recorded or arguments.table):
         launches = replicates.number if replicates else 1
         planned = planned_runs.simulated_cells(arguments.paper, tell, launches)
         recorded = [*planned.cells]
         for note in planned.notes:
-            out.print(f"{note}\n", markup=False)
+            out.print(f"{note}\n")
     clusters = {
         table.id: [str(one.facts["cluster_file"]) for one in chosen if one.id == table.id]
         for table in chosen
@@ -212,7 +212,7 @@ def _show(
     caption = ", ".join([table.caption, *_machine(table)])
     out.print(Text(f"{table.paper}, table {table.id}: {caption}", style="bold"))
     if own := cluster_file.of_the_user(str(table.facts["cluster_file"])):
-        out.print(f"simulated on {own}", markup=False, soft_wrap=True)
+        out.lines(f"simulated on {own}")
     out.print("predicted value; below it, the published value and the ratio of the two\n")
     shown = predicted.published_tables(cells, paper_validation.said(table))
     if arguments.residuals:
@@ -251,7 +251,7 @@ def _conclude(
             ("tables", ", ".join(dict.fromkeys(one.table for one in cells))),
         )
         made = validating.of_paper(title, cells, tables, found, clusters, without)
-        out.print(f"report: {writing.write_apart(made, Path(arguments.out))}", soft_wrap=True)
+        out.lines(f"report: {writing.write_apart(made, Path(arguments.out))}")
 
 
 def _recorded(paper: str, name: str) -> list[KnownCell]:
@@ -278,12 +278,12 @@ def _show_sensitivity(found: Sequence[Moved], cluster: Cluster, out: Screen) -> 
         keys = ", ".join(f"{key} = {value}" for key, value in one.farthest.keys.items())
         median = error(one.median, sign="")
         assumption = one.assumption
-        out.print(f"  {assumption.where} = {assumption.value:g}", markup=False, soft_wrap=True)
-        out.print(f"    median {median}, maximum {error(one.change)} at {keys}", markup=False)
+        out.lines(f"  {assumption.where} = {assumption.value:g}")
+        out.print(f"    median {median}, maximum {error(one.change)} at {keys}")
         out.print(Padding(Text(assumption.source, style="dim"), (0, 0, 0, 4)))
     for why, others in _untried(cluster).items():
         if others:
-            out.print(f"Also assumed, but not varied ({why}): {', '.join(others)}", markup=False)
+            out.print(f"Also assumed, but not varied ({why}): {', '.join(others)}")
     out.print()
 
 
@@ -367,15 +367,14 @@ def _local(arguments: argparse.Namespace) -> int:
             own = [one for one in done.predictions if one.kernel == kernel]
             shown += residual_tables(residuals.of_times(own), kernel)
     out.print(terminal.tables(shown))
-    out.print(f"predicted from {folder / 'calibrated.toml'}", soft_wrap=True)
-    for failure in done.failures:
-        out.print(f"not simulated: {failure}", markup=False, soft_wrap=True)
+    out.lines(f"predicted from {folder / 'calibrated.toml'}")
+    out.lines(*(f"not simulated: {failure}" for failure in done.failures))
     if arguments.csv:
         csv_files.write_table(every, Path(arguments.csv))
     if arguments.out:
         found = (("real runs", str(folder)), ("calibration", done.model.source))
         made = validating.of_machine(done.predictions, shown, kept, found)
-        out.print(f"report: {writing.write_apart(made, Path(arguments.out))}", soft_wrap=True)
+        out.lines(f"report: {writing.write_apart(made, Path(arguments.out))}")
     elif ResultFolder(folder).records.is_file():
         writing.conclude(folder, out)
     return 1 if done.failures else code

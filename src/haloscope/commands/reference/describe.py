@@ -8,7 +8,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -51,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show_program(program: ExternalProgram, out: Console) -> None:
+def _show_program(program: ExternalProgram, out: Screen) -> None:
     said = program.said
     out.print(Text("\nexternal program", style="bold"))
     table = Table.grid(padding=(0, 2), pad_edge=True)
@@ -70,7 +69,7 @@ def _show_program(program: ExternalProgram, out: Console) -> None:
     out.print(table)
 
 
-def _show(kernel: Kernel, out: Console) -> None:
+def _show(kernel: Kernel, out: Screen) -> None:
     out.print(Text(kernel.name, style="bold"), Text(kernel.summary))
     if kernel.paper:
         out.print(Text(f"source: {kernel.paper}"))
