@@ -313,7 +313,7 @@ def _read(folder: Path, tried: Sequence[Candidate]) -> tuple[Timed, list[str]]:
     cases = () if none else open_folder(folder).cases
     found, failed = {}, []
     for one in tried:
-        case = next((case for case in cases if _is_of(case, one)), None)
+        case = next((case for case in cases if one.keys().items() <= case.settings.items()), None)
         if case is not None and case.time is not None:
             rounds_s = {} if case.subject else case.times_by_round
             found[one] = (Option(one, case.time, case.subject, rounds_s=rounds_s), case)
@@ -330,10 +330,6 @@ def _of_no_run(question: Question, problems: Sequence[Problem], file: str) -> li
         for one in problems
     ]
     return [*dict.fromkeys(named)]
-
-
-def _is_of(case: MeasuredCase, one: Candidate) -> bool:
-    return all(case.settings.get(key) == value for key, value in one.keys().items())
 
 
 def _why(case: MeasuredCase | None) -> str:

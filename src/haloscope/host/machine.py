@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from haloscope.grouped import grouped
 from haloscope.host import cgroups
 from haloscope.quantities import cpu_list, parse_cpu_list
 
@@ -85,9 +86,7 @@ def core_kinds(root: Path = ROOT) -> dict[str, list[int]]:
     frequency = _classes(
         {cpu: _number(_cpu_path(cpu, root) / "cpufreq/cpuinfo_max_freq") for cpu in cpus}
     )
-    kinds: dict[tuple[bool, float, float], list[int]] = {}
-    for cpu in cpus:
-        kinds.setdefault((cpu in efficient, -capacity[cpu], -frequency[cpu]), []).append(cpu)
+    kinds = grouped(cpus, lambda cpu: (cpu in efficient, -capacity[cpu], -frequency[cpu]))
     found: dict[str, list[int]] = {}
     for (efficiency, less_capacity, slower), own in sorted(kinds.items()):
         name = ("E-cores" if efficiency else "P-cores") if efficient else "cores"
@@ -335,9 +334,7 @@ def siblings(cpu: int, root: Path = ROOT) -> list[int]:
 
 def _cores(cpus: Iterable[int], root: Path) -> list[list[int]]:
     """Group processors by core; cores of a socket side by side, threads of a core in order."""
-    cores: dict[int, list[int]] = {}
-    for cpu in sorted(cpus):
-        cores.setdefault(min(siblings(cpu, root)), []).append(cpu)
+    cores = grouped(sorted(cpus), lambda cpu: min(siblings(cpu, root)))
     return sorted(cores.values(), key=lambda core: (_package(core[0], root), core[0]))
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import inf
 from typing import Any, cast
 
+from haloscope.grouped import grouped
 from haloscope.layout import CORES, PROCESSES
 from haloscope.papers.known_cells import KnownCell
 from haloscope.papers.statements import Condition, Statement
@@ -197,11 +198,12 @@ def _along(one: Statement, cells: Sequence[KnownCell]) -> Iterator[list[KnownCel
     """Yield groups of cells that differ only in one column and in those that depend on it, in
     order.
     """
-    free, groups = {one.along, *one.free}, dict[tuple[object, ...], list[KnownCell]]()
-    for cell in cells:
-        same = (cell.keys["table"], *(cell.keys[key] for key in cell.telling if key not in free))
-        groups.setdefault(same, []).append(cell)
-    for own in groups.values():
+    free = {one.along, *one.free}
+
+    def same(cell: KnownCell) -> tuple[object, ...]:
+        return cell.keys["table"], *(cell.keys[key] for key in cell.telling if key not in free)
+
+    for own in grouped(cells, same).values():
         yield sorted(own, key=lambda cell: _sortable(cell.keys.get(one.along)))
 
 

@@ -97,17 +97,15 @@ class PaperTable:
         where: values of columns or facts, at least the `keys` that identify the row. Raise
         UserError for unknown names, and if several rows are selected.
         """
-        _check_names(f"{self.paper}, table {self.id}", [column], self.columns)
-        _check_names(f"{self.paper}, table {self.id}", where, [*self.columns, *self.facts])
+        name = f"{self.paper}, table {self.id}"
+        _check_names(name, [column], self.columns)
+        _check_names(name, where, [*self.columns, *self.facts])
         selected = self._select(where)
         if len(selected) > 1:
-            raise UserError(
-                Problem(
-                    f"{self.paper}, table {self.id}",
-                    f"{len(selected)} rows match {_words(where) or 'no condition'}",
-                    f"give a value for each key: {', '.join(self.keys)}",
-                )
-            )
+            words = ", ".join(f"{key} = {value}" for key, value in where.items())
+            what = f"{len(selected)} rows match {words or 'no condition'}"
+            remedy = f"give a value for each key: {', '.join(self.keys)}"
+            raise UserError(Problem(name, what, remedy))
         return self._cell(selected[0], column) if selected else None
 
     def has(self, where: Mapping[str, Scalar]) -> bool:
@@ -236,10 +234,6 @@ def load(paper_id: str) -> Paper:
 
 def _known() -> list[str]:
     return sorted(path.parent.name for path in share("papers").glob("*/paper.toml"))
-
-
-def _words(where: Mapping[str, Scalar]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in where.items())
 
 
 def _check_names(where: str, names: Collection[str], known: Collection[str]) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from io import StringIO
 from statistics import median
 
+from haloscope.grouped import grouped
 from haloscope.papers.file import Scalar
 from haloscope.paths import share
 
@@ -127,11 +128,10 @@ class Validated:
 @cache
 def validated() -> tuple[Validated, ...]:
     """Return every table that was predicted."""
-    by_table: dict[tuple[str, str, str, str, str], list[ValidatedCell]] = {}
-    for one in validated_cells():
-        if not one.fitted:
-            key = (one.cluster, one.kernel, one.program, one.paper, one.table)
-            by_table.setdefault(key, []).append(one)
+    by_table = grouped(
+        (one for one in validated_cells() if not one.fitted),
+        lambda one: (one.cluster, one.kernel, one.program, one.paper, one.table),
+    )
     found = []
     for key, own in by_table.items():
         errors = [abs(one.error) for one in own]

@@ -6,7 +6,7 @@ For launches the paper has an example, which is predicted with its assumptions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -56,7 +56,10 @@ def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
         step=table.resolution_s or 0.0,
     )
     if kernel == "launches":
-        return Unpredicted(cell, kernel, FIGURE_15, Layout(), _chain_s(said["operation"]))
+        name = f"{said['operation']}_s"
+        return Unpredicted(
+            *(cell, kernel, FIGURE_15, Layout()), lambda record: float(record["result"][name])
+        )
     given: dict[str, Value] = {"memory": "device"}
     if kernel == "sf_grid":
         ppn = _SIDE * _SIDE // said["nodes"]
@@ -67,7 +70,7 @@ def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
         given |= {"matrix": "random", "n": rows, "row_length": round(nonzeros / rows)}
         given |= {"bandwidth": _REACH, "overlap": PRINTED_OVERLAPS[said["overlap"]]}
         layout = Layout(nodes=said["nodes"], ppn=said["ranks"] // said["nodes"], bind="spread")
-        return Unpredicted(cell, kernel, given, layout, lambda record: float(record["times_s"][0]))
+        return Unpredicted(cell, kernel, given, layout)
     sizes = sorted({int(str(row["size_bytes"])) for row in table.rows})
     given["sizes"] = ",".join(map(str, sizes))
     if said.get("placement") == "intra_gpu":
@@ -90,13 +93,6 @@ def as_assumed(table: PaperTable, cluster: Cluster) -> Cluster:
     }
     node = cluster.node.model_copy(update={"gpu": gpu.model_copy(update=assumed)})
     return cluster.model_copy(update={"node": node})
-
-
-def _chain_s(way: str) -> Callable[[Mapping[str, Any]], float]:
-    """Return a function for the time of the device kernels in a record of `launches`, one of two
-    ways.
-    """
-    return lambda record: float(record["result"][f"{way}_s"])
 
 
 def _at(

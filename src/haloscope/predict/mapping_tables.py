@@ -65,10 +65,7 @@ def _sets(table: PaperTable, cluster: Cluster, ranks: int) -> tuple[str, ...]:
 def _transform(table: PaperTable, cell: PredictedCell, ranks: int, nodes: int) -> Unpredicted:
     """Return the cell's job on so many nodes, with its tasks distributed as evenly as possible."""
     layout = Layout.of(ranks, nodes, bind="spread")
-    return Unpredicted(
-        *(cell, "fft_pencil", transform(table.paper, ranks), layout),
-        lambda record: float(record["times_s"][0]),
-    )
+    return Unpredicted(cell, "fft_pencil", transform(table.paper, ranks), layout)
 
 
 def transform(paper: str, ranks: int) -> dict[str, Value]:

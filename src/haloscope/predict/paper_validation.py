@@ -260,9 +260,7 @@ def _solve(
         bind="none" if there.cluster.node.unbound and keys["nodes"] > 1 else "spread",
         thread_bind=str(said.get("omp_proc_bind", Layout.thread_bind)),
     )
-    return Unpredicted(
-        *(cell, "poisson_cg", given, layout), lambda record: float(record["times_s"][0])
-    )
+    return Unpredicted(cell, "poisson_cg", given, layout)
 
 
 def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Iterator[Unpredicted]:
@@ -302,10 +300,7 @@ def _sum(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
     cell = PredictedCell(table.id, STEP, keys, (low + high) / 2, step=high - low)
     size = "x".join(str(said[axis]) for axis in ("nx", "ny", "nz"))
     layout = Layout(nodes=said["nodes"], ppn=said["ranks"] // said["nodes"], bind="close")
-    return Unpredicted(
-        *(cell, "sum3d", {"size": size, **keys, "repetitions": 1}, layout),
-        lambda record: float(record["times_s"][0]),
-    )
+    return Unpredicted(cell, "sum3d", {"size": size, **keys, "repetitions": 1}, layout)
 
 
 def _ring(table: PaperTable, said: Mapping[str, Any], cores: int) -> Unpredicted:

@@ -34,19 +34,23 @@ def case_of(program: Program, kernel: str, given: Mapping[str, Any], layout: Lay
     )
 
 
+def _time(record: Mapping[str, Any]) -> float:
+    return float(record["times_s"][0])
+
+
 @dataclass(frozen=True)
 class Unpredicted:
     """A cell to predict.
 
-    of: function from its case's record to the cell's value. over: what the value is divided by,
-    launch by launch, if it is a ratio.
+    of: function from its case's record to the cell's value, by default its time. over: what the
+    value is divided by, launch by launch, if it is a ratio.
     """
 
     cell: PredictedCell
     kernel: str
     given: Mapping[str, Any]
     layout: Layout
-    of: Callable[[Mapping[str, Any]], float]
+    of: Callable[[Mapping[str, Any]], float] = _time
     over: Unpredicted | None = None
 
     def case(self, program: Program) -> Case:

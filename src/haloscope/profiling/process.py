@@ -157,7 +157,11 @@ def read(path: Path) -> Process | None:
     numbers = array("q")
     numbers.frombytes(path.with_name(f"{path.name}.counts").read_bytes())
     said = [line for line in every[1:] if isinstance(line, dict)]
-    places = {one["place"]: _place(one) for one in said if "place" in one}
+    places = {
+        one["place"]: CallPlace(one["function"], one.get("file", ""), one.get("offset", 0))
+        for one in said
+        if "place" in one
+    }
     comms = _comms(said, int(every[0]["ranks"]))
     lines = []
     for one in every[1:]:
@@ -172,10 +176,6 @@ def read(path: Path) -> Process | None:
     return Process(
         every[0], lines, pairs[: len(lines)], said, begin, end, comms, _events(path, len(lines))
     )
-
-
-def _place(one: Mapping[str, Any]) -> CallPlace:
-    return CallPlace(one["function"], one.get("file", ""), one.get("offset", 0))
 
 
 def _comms(said: Sequence[Mapping[str, Any]], ranks: int) -> dict[int, Communicator]:

@@ -86,13 +86,11 @@ def filled(text: str, values: NamedValues, *, known_alone: bool = False) -> str:
         name = found[1]
         if name is None:
             return found[0] if known_alone else found[0][0]
-        return found[0] if known_alone and name not in values else _text(values[name])
+        if known_alone and name not in values:
+            return found[0]
+        return repr(one) if isinstance(one := values[name], float) else str(one)
 
     return _BRACED.sub(value, text)
-
-
-def _text(value: object) -> str:
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def names_in(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from haloscope.study.checks.capacity import Site
 from haloscope.study.checks.unavailable import devices_of_two_kinds, second_socket
 from haloscope.study.layouts import layouts, placed, remedy_for_a_key
 from haloscope.study.plan import GrowingPlan, Plan, assignments, no_kernel
-from haloscope.study.program import Forecast, Program
+from haloscope.study.program import Program
 from haloscope.study.schema import Run, Study, stopping_rule
 from haloscope.study.settings import lacking
 from haloscope.study.values import ALL, DEFAULT
@@ -365,9 +365,9 @@ class _RunExpansion:
             name = f"{case.setting}, {ranks}" if full.here else case.label
             self.plan.leave_out(full.free, f"{name} (needs {full.share(case)})")
         else:
-            what, remedy = full.refusal(case, lambda given: self._forecast(given, case.layout))
+            shape = case.layout.ranks, case.layout.threads
+            what, remedy = full.refusal(
+                case, lambda given: self.program.forecast(case.kernel, given, *shape)
+            )
             self._problem("params", what, f"{remedy}{self._or_leave_out}")
         return False
-
-    def _forecast(self, given: Mapping[str, Value], layout: Layout) -> Forecast:
-        return self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)

@@ -95,7 +95,7 @@ def execute(arguments: argparse.Namespace) -> int:
         folders = [_folders(own, "folders")] if len(chosen) == 1 else []
         out.print(terminal.tables([_overview(own), *folders, _changes(own, "changes")]))
     if arguments.out:
-        out.lines(f"report: {_write(chosen, arguments.out)}")
+        out.lines(f"report: {writing.write_apart(_document(chosen), arguments.out)}")
     return 0
 
 
@@ -141,13 +141,6 @@ def _spark(times: Sequence[float]) -> str:
     low, high = min(shown), max(shown)
     step = (high - low) / (len(_BARS) - 1)
     return "".join(_BARS[round((time - low) / step)] if step else _BARS[0] for time in shown)
-
-
-def _write(chosen: Sequence[Series], directory: Path) -> Path:
-    """Write the report of series; return the page's path. Raise UserError as
-    `writing.write_apart`.
-    """
-    return writing.write_apart(_document(chosen), directory)
 
 
 def _document(chosen: Sequence[Series]) -> Document:

@@ -16,6 +16,7 @@ from haloscope.commands.machines import profile_page
 from haloscope.commands.options import flag
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
+from haloscope.grouped import grouped
 from haloscope.paths import write_whole
 from haloscope.profiling import counter, document, launcher, traffic, usage
 from haloscope.profiling.process import CallPlace
@@ -174,11 +175,8 @@ def _source_lines(places: Iterable[CallPlace]) -> dict[CallPlace, str]:
 
     Without debug information, only the function.
     """
-    by_file: dict[str, list[CallPlace]] = {}
-    for place in dict.fromkeys(places):
-        by_file.setdefault(place.file, []).append(place)
     found = {}
-    for file, own in by_file.items():
+    for file, own in grouped(dict.fromkeys(places), lambda place: place.file).items():
         printed = _addr2line(file, own) if file else []
         for place, lines in zip(own, printed or [[]] * len(own), strict=True):
             found[place] = " < ".join(lines) or place.function

@@ -7,7 +7,7 @@ import argparse
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
@@ -115,17 +115,13 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the case and show its record; return the exit code."""
     since = machine.used()
     here = arguments.on == "local" and arguments.toolchain is None
-    with _asked_ahead() if here else nullcontext():
+    questions = ((one, os.environ) for one in _questions())  # to the first programs in PATH
+    with process.ahead(questions, in_path.ANSWER_S) if here else nullcontext():
         checkout.ask()
         # imported while git and the library's programs answer
         from haloscope.commands.measuring import one_case
 
         return one_case.execute(arguments, since)
-
-
-def _asked_ahead() -> AbstractContextManager[None]:
-    """Return a context in which the first programs in PATH answer in advance."""
-    return process.ahead([(one, os.environ) for one in _questions()], in_path.ANSWER_S)
 
 
 def _questions() -> Iterator[list[str]]:

@@ -157,8 +157,9 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     band, several = result.band, len(result.front) > 1
     named = (result.advised, result.default)
     others = [one for one in result.options if one not in (*named, *result.front)]
+    line = tuple(Mark(one.node_seconds, one.seconds, None, None) for one in reversed(result.front))
     curves = [
-        Curve("Pareto front", _line(result.front) if several else (), model=True, style=0),
+        Curve("Pareto front", line if several else (), model=True, style=0),
         Curve("Pareto-optimal", _marks(result.front, but=named), joined=False, style=0),
         Curve("others", _marks(others), joined=False, style=7),
         Curve("default", _marks([result.default]), joined=False, style=1),
@@ -204,10 +205,6 @@ def _marks(options: Sequence[Option], but: Sequence[Option] = ()) -> tuple[Mark,
         for one in options
         if one not in but
     )
-
-
-def _line(front: Sequence[Option]) -> tuple[Mark, ...]:
-    return tuple(Mark(one.node_seconds, one.seconds, None, None) for one in reversed(front))
 
 
 def layouts(result: Advice, options: Sequence[Option], name: str, title: str) -> Table:

@@ -145,16 +145,12 @@ def check_binding(patient: Patient) -> CheckResult:
         return CheckResult("binding", "note", f"not tested: {problem.what}", problem.remedy)
     done = process.run(command, environment, _LAUNCHED_S, _STATUS_CHARACTERS)
     by_hand = f"to find the cause, run the command by hand: {shlex.join(command)}"
-    if done.timed_out:
+    if done.timed_out or done.code != 0:
         why = in_path.why_failed(done, _LAUNCHED_S)
         why = why.removeprefix(f"{toolchain.mpirun}: ")
         return CheckResult("binding", "fail", f"{toolchain.mpirun}: {why}", by_hand)
     found = re.findall(r"^Cpus_allowed_list:\s*(\S+)$", done.output, re.MULTILINE)
     seen = sorted(tuple(parse_cpu_list(text)) for text in found)
-    if done.code != 0:
-        why = in_path.why_failed(done, _LAUNCHED_S)
-        why = why.removeprefix(f"{toolchain.mpirun}: ")
-        return CheckResult("binding", "fail", f"{toolchain.mpirun}: {why}", by_hand)
     if seen != sorted(job.cpus_of_ranks()):
         requested, got = (
             " and ".join(map(cpu_list, sorted(each))) or "none"

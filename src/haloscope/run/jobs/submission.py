@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError, outside, reject
+from haloscope.grouped import grouped
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
 from haloscope.programs import needs
@@ -96,9 +97,7 @@ class Submission(FolderJobs):
 
     def _apart(self, launches: Sequence[Launch]) -> list[list[Launch]]:
         """Divide launches by allocation; all together if the plan has none."""
-        apart: dict[int, list[Launch]] = {}
-        for launch in launches:
-            apart.setdefault(self.plan.allocation_of(launch), []).append(launch)
+        apart = grouped(launches, self.plan.allocation_of)
         return [own for _, own in sorted(apart.items())]
 
     def _in_a_job(self, launches: Sequence[Launch]) -> list[Launch]:

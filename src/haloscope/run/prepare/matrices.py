@@ -90,7 +90,9 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     reject(_contradictions(given, key, path), _packed(path))
     # read first: hashing a large file that is not a matrix would take long
     said = matrix_header.header(path)
-    name = f"{_stem(path)}-{_hash(path)}"
+    stem = path.name.removesuffix(".gz").rsplit(".", 1)[0]
+    stem = re.sub(r"[^\w.+-]", "_", stem)  # smpirun splits names at spaces
+    name = f"{stem}-{_hash(path)}"
     whole = folder() / f"{name}.csr"
     parts = folder() / f"{name}.{ranks}.csr"
     cut = given.get("partition") == GRAPH
@@ -292,11 +294,6 @@ def _whole(path: Path) -> bool:
 def _nonzeros(path: Path) -> int:
     with path.open("rb") as file:
         return int.from_bytes(file.read(24)[16:], "little")
-
-
-def _stem(path: Path) -> str:
-    """Return the part of a file's name that every launcher accepts: smpirun splits at spaces."""
-    return re.sub(r"[^\w.+-]", "_", path.name.removesuffix(".gz").rsplit(".", 1)[0])
 
 
 def _hash(path: Path) -> str:

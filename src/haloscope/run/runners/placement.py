@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from haloscope.grouped import grouped
 from haloscope.layout import Layout
 from haloscope.quantities import count, cpu_list
 
@@ -126,10 +127,7 @@ def _elsewhere(seen: Sequence[Mapping[str, Any]], asked: Sequence[Sequence[int]]
 
 
 def _by_host(seen: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    hosts: dict[str, list[Mapping[str, Any]]] = {}
-    for rank in seen:
-        hosts.setdefault(rank["host"], []).append(rank)
-    return hosts
+    return grouped(seen, lambda rank: str(rank["host"]))
 
 
 def _clash(claims: Iterable[tuple[str, Sequence[int]]]) -> str | None:

@@ -22,6 +22,7 @@ from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
+from haloscope.grouped import grouped
 from haloscope.quantities import count, size
 from haloscope.run.progress import duration
 from haloscope.study.case import Case
@@ -159,10 +160,7 @@ class SimulationCosts:
     @cached_property
     def _by_kernel(self) -> Mapping[tuple[str, bool], Sequence[Cost]]:
         """Return the stored costs by kernel, and by whether the arithmetic was simulated, too."""
-        found: dict[tuple[str, bool], list[Cost]] = {}
-        for one in self.known:
-            found.setdefault((one.kernel, one.arrays_bytes > 0), []).append(one)
-        return found
+        return grouped(self.known, lambda one: (one.kernel, one.arrays_bytes > 0))
 
     @cached_property
     def _alike(self) -> dict[tuple[str, str, bool, int], _Alike | None]:
