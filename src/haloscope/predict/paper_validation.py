@@ -226,10 +226,7 @@ def _iterations(n: int) -> int:
 
 
 def _solve(
-    table: PaperTable,
-    said: Mapping[str, Any],
-    there: SimulatedCluster,
-    exact: ExactTime | None,
+    table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster, exact: ExactTime | None
 ) -> Unpredicted:
     """Return a cell of a solve; the published variant and exchange are facts of the table.
 

@@ -12,16 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
 from itertools import pairwise
-from typing import (
-    Annotated,
-    Any,
-    NotRequired,
-    TypeGuard,
-    Union,
-    get_args,
-    get_origin,
-    is_typeddict,
-)
+from typing import Annotated, Any, NotRequired, TypeGuard, Union, get_args, get_origin, is_typeddict
 
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator, ValidationError, core_schema
 

@@ -86,9 +86,7 @@ class Batch:
         states = self.states(refused) if refused else {}
         reject(
             Problem(
-                f"job {job}",
-                f"could not be cancelled: {words}",
-                "try again, or cancel it manually",
+                f"job {job}", f"could not be cancelled: {words}", "try again, or cancel it manually"
             )
             for job, words in refused.items()
             if not states[job].over

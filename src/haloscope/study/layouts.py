@@ -147,12 +147,8 @@ def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
     if "mapping_seed" in axes.model_fields_set and "random" not in axes.mapping:
         problems.append('mapping_seed requires mapping = "random"; set it, or remove mapping_seed')
     _refuse(problems)
-    if nodes == 1:
-        yield Layout.mapping, None
-        return
-    for mapping in axes.mapping:
-        for seed in axes.mapping_seed if mapping == "random" else (None,):
-            yield mapping, seed
+    usual = [Layout.mapping] if nodes == 1 else axes.mapping
+    yield from _seeded(usual, axes.mapping_seed)
 
 
 def allocations(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
@@ -161,12 +157,12 @@ def allocations(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]
         raise ValueError(
             'allocation_seed requires allocation = "random"; set it, or remove allocation_seed'
         )
-    if nodes == 1:
-        yield Layout.allocation, None
-        return
-    for allocation in axes.allocation:
-        for seed in axes.allocation_seed if allocation == "random" else (None,):
-            yield allocation, seed
+    usual = [Layout.allocation] if nodes == 1 else axes.allocation
+    yield from _seeded(usual, axes.allocation_seed)
+
+
+def _seeded(names: Iterable[str], seeds: Sequence[int]) -> Iterator[tuple[str, int | None]]:
+    yield from ((name, seed) for name in names for seed in (seeds if name == "random" else (None,)))
 
 
 def _numbers(counts: Iterable[int | str], cores: int) -> list[int]:
@@ -201,7 +197,4 @@ def remedy_for_a_key(key: str, *, words: bool) -> str | None:
     return f"set it in a study, as layout.{place} (haloscope run)"
 
 
-_OPTIONS = {
-    **{key: key for key in ("ranks", *CORES, "placement")},
-    "tasks": "ranks",
-}
+_OPTIONS = {**{key: key for key in ("ranks", *CORES, "placement")}, "tasks": "ranks"}

@@ -15,9 +15,7 @@ from haloscope.clusters.network import Network
 from haloscope.clusters.node import Node, expected_slowest, unbound
 from haloscope.clusters.other_jobs.occupied import OtherJob, allocated, left
 from haloscope.clusters.quantity import Quantity
-from haloscope.clusters.schema import (
-    Cluster,
-)
+from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid import defaults, gpus, links
 from haloscope.clusters.simgrid.defaults import SELECTOR
 from haloscope.clusters.simgrid.gpus import sockets_of_ranks

@@ -22,10 +22,7 @@ from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, sec
 from haloscope.topics.common.notebook import spread_text
 from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, plain
 
-_VERDICTS = {
-    Sureness.NO_DIFFERENCE: Verdict.NO_DIFFERENCE,
-    Sureness.POSSIBLE: Verdict.UNDECIDED,
-}
+_VERDICTS = {Sureness.NO_DIFFERENCE: Verdict.NO_DIFFERENCE, Sureness.POSSIBLE: Verdict.UNDECIDED}
 
 
 @dataclass(frozen=True)

@@ -123,8 +123,5 @@ def _state(known: Mapping[str, Any]) -> JobState:
             state = "CANCELLED"
     nodes = dict.fromkeys(re.findall(r"(?:^|\+)\(?([^/:+()]+)", str(known.get("exec_host", ""))))
     return JobState(
-        state,
-        str(known.get("comment", "")),
-        ",".join(nodes),
-        name=str(known.get("Job_Name", "")),
+        state, str(known.get("comment", "")), ",".join(nodes), name=str(known.get("Job_Name", ""))
     )
