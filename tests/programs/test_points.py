@@ -26,6 +26,7 @@ from haloscope.analysis.grouping import Planned, group
 from haloscope.analysis.sweeps import sweep
 from haloscope.cli import main
 from haloscope.commands.measuring.launched import show
+from haloscope.commands.screen import Screen
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.sentences import sentence
 from haloscope.programs.output import Answer, Asked, answer
@@ -319,10 +320,10 @@ def test_once_names_the_sizes_missing_from_its_totals(
     lost = {"size_bytes": 2048, "operation": None, "line": "2048 0.00", "why": "invalid time"}
     raws = uneven({0: [2048]})
     raws[0]["program"] = {**USED, "untimed": [lost]}
-    console = Console(width=120)
+    screen = Screen()
 
-    console.print(record_view(Record.of(raws[0])))
-    show([Record.of(one) for one in raws], console)
+    screen.print(record_view(Record.of(raws[0])))
+    show([Record.of(one) for one in raws], screen)
 
     printed = capsys.readouterr().out
     assert shows(printed, "but 2 KiB", "(without 2 KiB)")
