@@ -106,7 +106,7 @@ void check_library() {
   for (const std::string& name : loaded) names += (names.empty() ? "" : " and ") + name;
   std::fprintf(stderr,
                "haloscope: the program and its counter use two MPI libraries, %s; "
-               "name the program's: haloscope profile --toolchain NAME\n",
+               "give the program's library: haloscope profile --toolchain NAME\n",
                names.c_str());
   _exit(2);
 }

@@ -199,7 +199,7 @@ void MatrixFile::read(std::int64_t first, void* into, std::int64_t count) const 
   auto at = first * bytes_of_a_number;
   for (auto left = as_size(count * bytes_of_a_number); left > 0;) {
     const auto got = pread(file_.get(), to, left, at);
-    if (got <= 0) throw std::runtime_error(path_ + ": cannot be read any more");
+    if (got <= 0) throw std::runtime_error(path_ + ": can no longer be read");
     to += got;
     at += got;
     left -= as_size(got);

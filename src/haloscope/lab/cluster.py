@@ -58,7 +58,7 @@ class RunningLab:
         """Return one of its hosts. Raise UserError if there is none of that name."""
         if name not in self.lab.hosts or name not in self.cages:
             hosts = ", ".join(host for host in self.lab.hosts if host in self.cages)
-            raise UserError(Problem(f"host {name}", "unknown host", f"hosts in the lab: {hosts}"))
+            raise UserError(Problem(f"host {name}", "unknown host", f"choose one of: {hosts}"))
         return self.cages[name]
 
     def start_controller(self) -> None:

@@ -307,7 +307,7 @@ def whole(
     with strict_json.opened(path) as file, _uncollected():
         for number, line in enumerate(strict_json.lines(file), start=1):
             if line is None:
-                left_out.append((number, "longer than any record"))
+                left_out.append((number, "the line is longer than any record"))
                 continue
             if not line.strip() or (cases is not None and case_of(line) not in cases):
                 continue

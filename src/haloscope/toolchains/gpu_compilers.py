@@ -85,7 +85,8 @@ def _for_driver(there: Sequence[Path]) -> Path:
         if (made := _release(compiler)) is None or _major(made) <= most:
             return compiler
     what = (
-        f"{there[0]} has CUDA {_release(there[0])}, but driver {driver} supports only CUDA {most}"
+        f"{there[0]} belongs to CUDA {_release(there[0])}, but driver {driver} supports only "
+        f"CUDA {most}"
     )
     remedy = f"load a module with CUDA {most}, or use this compiler anyway: CUDACXX={there[0]}"
     raise UserError(Problem("--device cuda", what, remedy))

@@ -166,7 +166,7 @@ def _document(chosen: Sequence[Series]) -> Document:
         method=(
             "The time of a case in a folder is the median over launches. Change points are found "
             "in the logarithms of these medians by PELT (ruptures).",
-            *([f"No search for change points: {problem}"] if (problem := lacking()) else []),
+            *([f"Change points were not determined: {problem}"] if (problem := lacking()) else []),
         ),
         provenance=tuple((str(k), str(path)) for k, path in enumerate(sorted(paths), start=1)),
     )
@@ -256,7 +256,7 @@ def _changes(own: Sequence[Series], name: str) -> Table:
     long = [one for one in own if len(one.measured) >= 2 * FEWEST]
     notes = []
     if problem := lacking():
-        notes.append(f"No search for change points: {problem}")
+        notes.append(f"Change points were not determined: {problem}")
     elif long and not rows:
         known = count(len(long), "case")
         notes.append(f"No change point in {known} with {2 * FEWEST} or more folders.")

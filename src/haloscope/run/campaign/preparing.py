@@ -85,6 +85,6 @@ def to_do(
         command = " ".join(filter(None, ("haloscope toolchain build", name)))
         lines.append(
             f"memory and rank limits of {listed(kernels)} were not checked, because {are}; "
-            f"to build all that these cases need: {command} --kernels {names}{device}"
+            f"to build all required programs: {command} --kernels {names}{device}"
         )
     return tuple(lines)

@@ -75,7 +75,8 @@ class Submission(FolderJobs):
             return
         if self.minutes is not None and self.minutes > limit:
             what = f"{where} allows at most {count(limit, 'minute')} per job"
-            yield Problem(f"--minutes {self.minutes}", what, f"give at most {limit}")
+            remedy = f"give at most {count(limit, 'minute')}"
+            yield Problem(f"--minutes {self.minutes}", what, remedy)
         if longest > 60 * limit:
             what = f"{longest:g} s is too long for a job: {where} allows at most "
             what += count(limit, "minute")

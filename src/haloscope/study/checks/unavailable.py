@@ -55,7 +55,7 @@ def _not_simulated(site: Site, layout: Layout, toolchain: str, transport: str | 
     inside = "the simulation does not distinguish placements inside a node"
     if site.sockets_differ:
         inside = (
-            f"inside a node of {site.name} the simulation distinguishes only sockets; use "
+            f"inside a node of {site.name}, the simulation distinguishes only sockets; use "
             "ppn = 2 with bind = close (one socket) or bind = spread (two sockets)"
         )
     return f"{inside}; placement 'other-node' can be simulated if there are several nodes"
