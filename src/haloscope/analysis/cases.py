@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from haloscope.analysis import remembered
 from haloscope.analysis.validation import bands
@@ -20,14 +20,11 @@ from haloscope.layout import Layout
 from haloscope.quantities import count
 from haloscope.records.kernels import declared
 from haloscope.records.points import PointKey, point_key, size_unit
+from haloscope.records.record import Record
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
 from haloscope.study.settings import MODE, Setting, Settings, apart, describe, with_nodes
-
-if TYPE_CHECKING:
-    from haloscope.records.record import Record
-
 
 _NO_GPUS = ("emulated", "simulated")
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
-from typing import TYPE_CHECKING
 
 from haloscope.analysis import remembered
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.grouped import grouped
 from haloscope.quantities import capitalised, count, listed
+from haloscope.records.record import Record
 from haloscope.stats import Rule
 from haloscope.stats.allocations import components, level_to_repeat
 from haloscope.toolchains.launching.tuning import in_words
-
-if TYPE_CHECKING:
-    from haloscope.records.record import Record
 
 _OF_A_LIBRARY = {
     "mpi": "MPI library",

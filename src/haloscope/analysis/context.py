@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.validation.predictions import KeptPredictions
 from haloscope.analysis.validation.published import Library
+from haloscope.papers.tables import Paper
 from haloscope.study.kinds import Options
 from haloscope.study.settings import describe, varying
-
-if TYPE_CHECKING:
-    from haloscope.papers.tables import Paper
 
 
 @dataclass(frozen=True)

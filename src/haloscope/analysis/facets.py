@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from haloscope.analysis.cases import MeasuredCase
@@ -117,12 +117,10 @@ def labelled_by_kernel(cases: Sequence[MeasuredCase]) -> dict[MeasuredCase, str]
     return {case: label for own in kernels.values() for case, label in labelled(own).items()}
 
 
-def facets_of_kernels(cases: Sequence[MeasuredCase], axes: Sequence[str]) -> list[Facet]:
+def facets_of_kernels(cases: Sequence[MeasuredCase], axes: Sequence[str]) -> Iterator[Facet]:
     """Return the facets of each kernel, labelled within it, and by kernel if there are several."""
     kernels = grouped(cases, lambda case: case.kernel)
-    found = []
     for kernel, own in kernels.items():
         for part in facets(own, axes):
             parts = (kernel if len(kernels) > 1 else "", part.label)
-            found.append(replace(part, label=", ".join(text for text in parts if text)))
-    return found
+            yield replace(part, label=", ".join(text for text in parts if text))

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from haloscope.grouped import grouped
-from haloscope.study.settings import Bytes, Setting, Settings, order, settings_of
-
-if TYPE_CHECKING:
-    from haloscope.records.record import Record
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.grouped import grouped
+from haloscope.records.record import Record
+from haloscope.study.settings import Bytes, Setting, Settings, order, settings_of
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ is read from the curve, not from a fit. Effective bandwidth is n / time (the rep
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,13 +150,11 @@ def _crossing(sizes: Array, heights: Array, goal: float) -> float:
     return float(sizes[i - 1] * (sizes[i] / sizes[i - 1]) ** share)
 
 
-def _sense(data: Sweep, spread: float, half: float) -> list[str]:
-    said = []
+def _sense(data: Sweep, spread: float, half: float) -> Iterator[str]:
     if spread > SETTLED:
-        said.append(
+        yield (
             f"The bandwidth has not settled: it still changes by {percent(spread)} from "
             f"{size(data.x[_tail(data.x)][0])} to {size(data.x[-1])}; measure larger messages."
         )
     if np.isnan(half):
-        said.append(f"n_1/2 is not above the smallest size, {size(data.x[0])}.")
-    return said
+        yield f"n_1/2 is not above the smallest size, {size(data.x[0])}."

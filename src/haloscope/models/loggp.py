@@ -28,6 +28,7 @@ receive_s: receiving a message that is there already.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -193,23 +194,21 @@ def _fitted(data: Measurements, centre: Array, estimates: list[Estimate]) -> Log
     )
 
 
-def _sense(latency: Estimate, send: Estimate, receive: Estimate, gap: Estimate) -> list[str]:
-    said = []
+def _sense(latency: Estimate, send: Estimate, receive: Estimate, gap: Estimate) -> Iterator[str]:
     if latency.value < 0:
-        said.append(
+        yield (
             f"L is negative ({seconds(latency.value)}): the separately measured overheads, "
             f"{seconds(send.value)} and {seconds(receive.value)}, exceed half a round trip. "
             "In a ping-pong they partly overlap with the transfer."
         )
     if send.value < 0:
-        said.append(
+        yield (
             f"oₛ is negative ({seconds(send.value)}): the cost of the sends is smaller than the "
             "scatter of the delays."
         )
     if gap.value <= max(send.value, receive.value) * 1.1:
-        said.append(
+        yield (
             f"g ({seconds(gap.value)}) is not distinguishable from the overheads: the "
             "processors, not the network, limit the rate of a burst. g is at most this "
             "value."
         )
-    return said

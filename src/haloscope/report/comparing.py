@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import own_settings
 from haloscope.analysis.comparison import (
@@ -16,6 +15,7 @@ from haloscope.analysis.comparison import (
     UNTESTABLE,
     Contrast,
 )
+from haloscope.analysis.dossier import Dossier
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.findings.words import pace
@@ -44,9 +44,6 @@ from haloscope.topics.common.making import (
     ratio_of,
 )
 from haloscope.topics.common.words import tests_of
-
-if TYPE_CHECKING:
-    from haloscope.analysis.dossier import Dossier
 
 _STYLES = {"faster": 2, "slower": 1, "equal": 4, **dict.fromkeys(OPEN, 3)}
 """Colours for faster, slower, and equal; the first colour if no difference is shown."""

@@ -5,20 +5,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.dossier import Dossier
 from haloscope.analysis.sweeps import sweep
 from haloscope.findings.sentences import sentence
 from haloscope.layout import Layout
 from haloscope.quantities import count, listed, number, percent, seconds, size
+from haloscope.records.record import Record
 from haloscope.stats.sequential import Warmup, warmup_if_any
 from haloscope.toolchains.launching.tuning import in_words
 from haloscope.topics.quality import validity
-
-if TYPE_CHECKING:
-    from haloscope.analysis.dossier import Dossier
-    from haloscope.records.record import Record
 
 Facts = tuple[tuple[str, str], ...]
 

@@ -6,7 +6,7 @@ build("scaling", cases, context) returns the figures of a kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from haloscope.analysis.cases import MeasuredCase, select
@@ -27,7 +27,7 @@ from haloscope.topics.scaling import figures as scaling
 from haloscope.topics.star_forests import split_phase
 from haloscope.topics.star_forests import views as star_forests
 
-FigureBuilder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
+FigureBuilder = Callable[[Sequence[MeasuredCase], Context], Iterable[Figure]]
 FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "stream": memory.stream_figures,
     "pingpong": messages.pingpong_figures,
@@ -74,4 +74,4 @@ def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Fi
     """Return the figures of one kind; [] if no case suits it. Raise KeyError for an
     unknown kind.
     """
-    return FIGURES[kind](select(cases, context.options.where), context)
+    return [*FIGURES[kind](select(cases, context.options.where), context)]

@@ -73,11 +73,11 @@ _FFT_COLUMNS = (
 )
 
 
-def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Three-dimensional Fourier transforms: rate, and share of the step spent in transposes."""
     own = [case for case in cases if case.kernel == "fft_pencil"]
     if not own:
-        return []
+        return
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_fft_row(case, own, notebook) for case in own)
     notebook.note(
@@ -87,9 +87,9 @@ def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         "transforms do not hide if pipelined.",
         "sent: by all processes per step.",
     )
-    return [
-        notebook.table("fft", context.title("Fourier transforms over pencils"), _FFT_COLUMNS, rows)
-    ]
+    yield notebook.table(
+        "fft", context.title("Fourier transforms over pencils"), _FFT_COLUMNS, rows
+    )
 
 
 def _fft_row(
@@ -123,11 +123,11 @@ _HEAT_COLUMNS = (
 )
 
 
-def heat_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def heat_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Heat conduction by finite elements: parts of a solve, memory traffic, and error."""
     own = [case for case in cases if case.kernel == "fe_heat"]
     if not own:
-        return []
+        return
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_heat_row(case, own, notebook) for case in own)
     notebook.note(
@@ -138,11 +138,9 @@ def heat_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         "error: largest difference from the series solution of the cube, at nodes with x up to "
         "1/2.",
     )
-    return [
-        notebook.table(
-            "heat", context.title("Heat conduction by finite elements"), _HEAT_COLUMNS, rows
-        )
-    ]
+    yield notebook.table(
+        "heat", context.title("Heat conduction by finite elements"), _HEAT_COLUMNS, rows
+    )
 
 
 def _heat_row(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, own_settings
 from haloscope.analysis.conditions import changes, differences
@@ -31,13 +31,11 @@ from haloscope.grouped import grouped
 from haloscope.papers.validated import Validated, validated
 from haloscope.quantities import listed, parse_cpu_list, percent
 from haloscope.records.points import is_of_several, most_apart, point_key, point_name
+from haloscope.records.record import Record
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 from haloscope.topics.common.making import warning
 from haloscope.topics.memory import memory_triads, step_near
-
-if TYPE_CHECKING:
-    from haloscope.records.record import Record
 
 SMALL_BYTES = 8
 SOONEST_S = 20e-9

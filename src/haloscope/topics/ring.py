@@ -63,14 +63,12 @@ def published_latency(cluster: str | None, level: RingLevel, library: Library) -
     return None
 
 
-def ring_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def ring_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Ring: time per cycle by number of processes, and message latency at each machine level."""
     own = [case for case in cases if case.kernel == "ring"]
-    found = []
     for part in facets(own, PROCESSES):
-        found.append(_cycles(part, context))
-        found += _latencies(part, context)
-    return found
+        yield _cycles(part, context)
+        yield from _latencies(part, context)
 
 
 def _cycles(part: Facet, context: Context) -> Table:
@@ -98,10 +96,10 @@ def _cycles(part: Facet, context: Context) -> Table:
     )
 
 
-def _latencies(part: Facet, context: Context) -> list[Table]:
+def _latencies(part: Facet, context: Context) -> Iterator[Table]:
     model = ring_model(part.cases)
     if model is None:
-        return []
+        return
     notebook = Notebook(part.cases, context.all_cases)
     largest = max(part.cases, key=lambda case: case.ranks)
     known = [published_latency(largest.cluster, p.level, context.library) for p in model.pieces]
@@ -132,21 +130,19 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         notebook.note(
             f"Published values of ORFEO ({published[0].paper}, formula 1): {listed(latencies)}."
         )
-    return [
-        notebook.table(
-            "ring",
-            context.title("Latency of a message, fitted by level", part.label),
-            (
-                Column("level", "level", align="left"),
-                Column("ranks", "processes", align="left"),
-                Column("latency_s", "latency Tₗ"),
-                Column("intercept_s", "intercept a"),
-            ),
-            rows,
-            id="ring_latency",
-            stub=2,
-        )
-    ]
+    yield notebook.table(
+        "ring",
+        context.title("Latency of a message, fitted by level", part.label),
+        (
+            Column("level", "level", align="left"),
+            Column("ranks", "processes", align="left"),
+            Column("latency_s", "latency Tₗ"),
+            Column("intercept_s", "intercept a"),
+        ),
+        rows,
+        id="ring_latency",
+        stub=2,
+    )
 
 
 def ring_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

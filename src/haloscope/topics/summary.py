@@ -18,10 +18,10 @@ from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label,
 from haloscope.topics.poisson import converged
 
 
-def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """All cases: settings, launches, time, node-hours on several nodes, and results."""
     if not cases:
-        return []
+        return
     notebook = Notebook(cases, context.all_cases)
     names = list(dict.fromkeys(name for case in cases for name in case.settings))
     rows = [_row(case, cases, notebook) for case in cases]
@@ -49,23 +49,21 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
         Notebook(cases, context.all_cases),
         {*left_out(cases, [*cases, *context.all_cases])},
     )
-    return [
-        Table(
-            id="summary",
-            kind="summary",
-            title=context.title("All cases"),
-            columns=(*columns, *of_points, *(Column(name, name, only_csv=True) for name in names)),
-            rows=tuple((*row, *none, *own) for row, own in zip(rows, settings, strict=True)),
-            notes=tuple(note for note in notebook.notes() if note not in excluded),
-            every=tuple(
-                (*each[: len(row) + len(of_points)], *own)
-                for case, row, own in zip(cases, rows, settings, strict=True)
-                for each in (_of_points(case, row, inner) or [(*row, *none)])
-            )
-            if swept
-            else (),
+    yield Table(
+        id="summary",
+        kind="summary",
+        title=context.title("All cases"),
+        columns=(*columns, *of_points, *(Column(name, name, only_csv=True) for name in names)),
+        rows=tuple((*row, *none, *own) for row, own in zip(rows, settings, strict=True)),
+        notes=tuple(note for note in notebook.notes() if note not in excluded),
+        every=tuple(
+            (*each[: len(row) + len(of_points)], *own)
+            for case, row, own in zip(cases, rows, settings, strict=True)
+            for each in (_of_points(case, row, inner) or [(*row, *none)])
         )
-    ]
+        if swept
+        else (),
+    )
 
 
 _OF_POINTS = (

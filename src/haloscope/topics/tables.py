@@ -6,7 +6,7 @@ build("scaling", cases, context) returns the tables of a kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -29,7 +29,7 @@ from haloscope.topics.scaling import tables as scaling
 from haloscope.topics.star_forests import split_phase
 from haloscope.topics.star_forests import views as star_forests
 
-TableBuilder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
+TableBuilder = Callable[[Sequence[MeasuredCase], Context], Iterable[Table]]
 TABLES: Mapping[str, TableBuilder] = MappingProxyType({
     "stream": memory.stream_tables,
     "bandwidth": memory.bandwidth_tables,
@@ -94,4 +94,4 @@ def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     compare kernels.
     """
     chosen = select(cases, context.options.where)
-    return TABLES[kind](chosen, replace(context, all_cases=tuple(cases)))
+    return [*TABLES[kind](chosen, replace(context, all_cases=tuple(cases)))]

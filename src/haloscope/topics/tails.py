@@ -7,21 +7,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.context import Context
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import SECONDS, count, listed, seconds
 from haloscope.records.points import point_name
+from haloscope.records.record import Record
 from haloscope.stats.estimates import Estimate, median_range
 from haloscope.stats.sequential import warmup_if_any
 from haloscope.stats.tails import needed, percentile
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, shown, times
-
-if TYPE_CHECKING:
-    from haloscope.records.record import Record
 
 SHARES = (0.95, 0.99)
 """SHARES are the displayed percentiles: P95 and P99."""
@@ -144,11 +141,11 @@ def _computed(record: Record) -> list[float]:
     return [sum(times) for times in zip(*phases, strict=True)]
 
 
-def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Distribution of repetition times: median, P95, and P99, each with a confidence interval."""
     found = [tail for case in cases for tail in tails(case)]
     if not found:
-        return []
+        return
     notebook = Notebook(list(dict.fromkeys(tail.case for tail in found)), context.all_cases)
     rows = tuple(_row(tail, cases, notebook) for tail in found)
     least = listed([f"{_name(share)} {needed(share)}" for share in SHARES])
@@ -158,22 +155,20 @@ def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
         f"Required repetitions: {least}, over all launches for the value, and per launch for the "
         "interval.",
     )
-    return [
-        notebook.table(
-            "tails",
-            context.title("Slow repetitions"),
-            (
-                Column("case", "case", align="left"),
-                Column("what", "of", align="left"),
-                Column("repetitions", "repetitions"),
-                Column("median_s", "median"),
-                *(Column(f"p{100 * share:.0f}_s", _name(share)) for share in SHARES),
-                Column("tail_over_median", "last / median"),
-            ),
-            rows,
-            stub=2,
-        )
-    ]
+    yield notebook.table(
+        "tails",
+        context.title("Slow repetitions"),
+        (
+            Column("case", "case", align="left"),
+            Column("what", "of", align="left"),
+            Column("repetitions", "repetitions"),
+            Column("median_s", "median"),
+            *(Column(f"p{100 * share:.0f}_s", _name(share)) for share in SHARES),
+            Column("tail_over_median", "last / median"),
+        ),
+        rows,
+        stub=2,
+    )
 
 
 def why_no_tails_table(cases: Sequence[MeasuredCase], _: Context) -> str | None:

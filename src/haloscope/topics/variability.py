@@ -82,11 +82,11 @@ _COLUMNS = (
 )
 
 
-def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Variability between launches of each case: extremes, standard deviation, and convergence."""
     found = variabilities(cases)
     if not found:
-        return []
+        return
     own = [one.case for one in found]
     notebook = Notebook(own, context.all_cases)
     notebook.note(
@@ -98,14 +98,12 @@ def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
     )
     for text in dict.fromkeys(text for case in own for text in _published(case.kernel, context)):
         notebook.note(text)
-    return [
-        notebook.table(
-            "variability",
-            context.title("Variability between launches"),
-            _COLUMNS,
-            (_row(one, own) for one in found),
-        )
-    ]
+    yield notebook.table(
+        "variability",
+        context.title("Variability between launches"),
+        _COLUMNS,
+        (_row(one, own) for one in found),
+    )
 
 
 def why_no_variability_table(cases: Sequence[MeasuredCase], _: Context) -> str | None:
@@ -149,12 +147,12 @@ MOST_CURVES = 8
 """MOST_CURVES is the maximum number of cases per figure: those with the largest scatter."""
 
 
-def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
     """Convergence of the mean with launches, relative to the mean of all, one curve per case."""
     every = variabilities(cases)
     found = sorted(every, key=lambda one: one.spread, reverse=True)[:MOST_CURVES]
     if not found:
-        return []
+        return
     own = [one.case for one in found]
     left_out = len(every) - len(found)
     notes = [
@@ -163,25 +161,22 @@ def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list
     ]
     if left_out:
         notes.append(f"Cases with less variation, only in the table: {left_out}.")
-    return [
-        Figure(
-            kind="variability",
-            title=context.title("Convergence of the mean"),
-            panels=(
-                Lines(
-                    "variability",
-                    "Mean of the first launches",
-                    Axis("launches"),
-                    Axis("running mean / final mean", from_zero=False),
-                    tuple(_curve(one, own) for one in found),
-                ),
+    yield Figure(
+        kind="variability",
+        title=context.title("Convergence of the mean"),
+        panels=(
+            Lines(
+                "variability",
+                "Mean of the first launches",
+                Axis("launches"),
+                Axis("running mean / final mean", from_zero=False),
+                tuple(_curve(one, own) for one in found),
             ),
-            fewest=FEWEST_LAUNCHES,
-            alt="Mean of the first launches / mean of all launches. "
-            + " ".join(map(_in_words, found)),
-            notes=tuple(notes),
-        )
-    ]
+        ),
+        fewest=FEWEST_LAUNCHES,
+        alt="Mean of the first launches / mean of all launches. " + " ".join(map(_in_words, found)),
+        notes=tuple(notes),
+    )
 
 
 def _curve(one: Variability, among: Sequence[MeasuredCase]) -> Curve:

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.layout import PROCESSES
+from haloscope.papers.tables import Paper, PaperTable
 from haloscope.quantities import listed, printed_seconds
-
-if TYPE_CHECKING:
-    from haloscope.papers.tables import Paper, PaperTable
 
 _SETTINGS = ("exchange", "threads", "places", "bind")
 """Facts of a published table that a measured case must share; the cluster's name is not one."""

@@ -123,7 +123,7 @@ def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
             rows=tuple(
                 (
                     label(at if isinstance(at, str) else f"{at:,}", at),
-                    *(_latency(found.get((at, values))) for values in columns),
+                    *(_in_tenths(found.get((at, values)), 1e6) for values in columns),
                 )
                 for at in dict.fromkeys(cell.keys[down[0]] for cell in own)
             ),
@@ -183,10 +183,11 @@ def _across(what: str, keys: Sequence[str], values: Sequence[object]) -> Column:
     return Column(f"{what}_{name}_s" if name else f"{what}_s", ", ".join(words) or what)
 
 
-def _latency(cell: PredictedCell | None) -> Cell:
+def _in_tenths(cell: PredictedCell | None, factor: float = 1.0) -> Cell:
     if cell is None:
         return missing("")
-    return _beside(cell, f"{1e6 * cell.published:.1f}", f"{1e6 * (cell.predicted or 0):.1f}", ".3f")
+    published, predicted = factor * cell.published, factor * (cell.predicted or 0)
+    return _beside(cell, f"{published:.1f}", f"{predicted:.1f}", ".3f")
 
 
 def _time(cell: PredictedCell | None) -> Cell:
@@ -237,18 +238,12 @@ def _rates(cells: Sequence[PredictedCell]) -> Table:
             *(Column(f"mlups_{reading}", reading) for reading in readings),
         ),
         rows=tuple(
-            (label(str(ranks)), label(str(grid)), *(_rate(row.get(each)) for each in readings))
+            (label(str(ranks)), label(str(grid)), *(_in_tenths(row.get(each)) for each in readings))
             for (ranks, grid), row in rows.items()
         ),
         notes=_failures(cells),
         stub=2,
     )
-
-
-def _rate(cell: PredictedCell | None) -> Cell:
-    if cell is None:
-        return missing("")
-    return _beside(cell, f"{cell.published:.1f}", f"{cell.predicted or 0.0:.1f}", ".3f")
 
 
 def every_cell(cells: Sequence[PredictedCell]) -> Table:

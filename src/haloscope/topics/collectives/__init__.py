@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import log, log2
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import OPEN, Contrast, Measure, contrasts, point_time
@@ -31,10 +31,8 @@ from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.grouped import grouped
 from haloscope.layout import CORES
+from haloscope.records.record import Record
 from haloscope.stats.estimates import Estimate
-
-if TYPE_CHECKING:
-    from haloscope.records.record import Record
 
 AXES = (*CORES, "bind", "sizes")
 FLAT = 2.0
@@ -69,11 +67,6 @@ class Leap:
     below_bytes: int
     above_bytes: int
     times: Estimate
-
-    @property
-    def factor(self) -> float:
-        """The value of the estimate."""
-        return self.times.value
 
 
 def parts(cases: Sequence[MeasuredCase]) -> list[Facet]:
@@ -269,11 +262,7 @@ class Followed:
     @property
     def broken(self) -> dict[int, Contrast]:
         """Return the sizes at which the operation is shown to be slower by a relevant factor."""
-        return {
-            size: one
-            for size, one in self.at.items()
-            if one.verdict == "slower" and over(one) >= WORTH
-        }
+        return {size: one for size, one in self.at.items() if is_broken(one)}
 
     @property
     def too_few(self) -> bool:

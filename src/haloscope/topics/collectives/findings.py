@@ -66,7 +66,7 @@ def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
     Without the first size if it takes longer than the second, because it was not warm yet.
     """
     sized = {name: points for name, points in undisturbed(case).items() if len(points) > 1}
-    falls = {(o.operation, o.below_bytes) for o in leaps(case, context.seed) if o.factor < 1}
+    falls = {(o.operation, o.below_bytes) for o in leaps(case, context.seed) if o.times.value < 1}
     cold = any((name, points[0].size_bytes) in falls for name, points in sized.items())
     first = int(cold and not case.simulated)
     swept = {name: points[first:] for name, points in sized.items() if len(points) > 1 + first}
@@ -138,9 +138,9 @@ def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterat
 
 
 def _leaping(found: Sequence[Leap], case: MeasuredCase, context: Context) -> Finding:
-    greatest = sorted(found, key=lambda one: -max(one.factor, 1 / one.factor))[:LEAPS]
+    greatest = sorted(found, key=lambda one: -max(one.times.value, 1 / one.times.value))[:LEAPS]
     sizes = [points[0].size_bytes for points in undisturbed(case).values() if points]
-    cold = any(one.factor < 1 and one.below_bytes == min(sizes) for one in greatest)
+    cold = any(one.times.value < 1 and one.below_bytes == min(sizes) for one in greatest)
     return made(
         context,
         [case],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
@@ -119,10 +119,10 @@ def guidelines_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
     return [*_collectives(cases, context), *_halos(cases, context)]
 
 
-def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def _halos(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     found = halo_followed(cases, context.seed)
     if not found:
-        return []
+        return
     own = [measure.case for one in found for measure in (one.first, one.second)]
     notebook = Notebook(own, context.all_cases)
     names = [name for name in varying([case.settings for case in own]) if name != "exchange"]
@@ -142,27 +142,25 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         "2010).",
     )
     same = common([case.settings for case in own])
-    return [
-        notebook.table(
-            "guidelines",
-            context.title("Halo exchange: neighbourhood collective and single messages", same),
-            (
-                Column("setting", "setting", align="left"),
-                Column("single_s", "MPI_Irecv and MPI_Isend"),
-                Column("collective_s", "MPI_Neighbor_alltoallw"),
-                *COLUMNS,
-            ),
-            rows,
-            id="halo_guideline",
-        )
-    ]
+    yield notebook.table(
+        "guidelines",
+        context.title("Halo exchange: neighbourhood collective and single messages", same),
+        (
+            Column("setting", "setting", align="left"),
+            Column("single_s", "MPI_Irecv and MPI_Isend"),
+            Column("collective_s", "MPI_Neighbor_alltoallw"),
+            *COLUMNS,
+        ),
+        rows,
+        id="halo_guideline",
+    )
 
 
-def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def _collectives(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Return a row for each guideline and each case that has its operations."""
     found = followed(cases, context.seed)
     if not found:
-        return []
+        return
     own = list(dict.fromkeys(one.case for one in found))
     notebook = Notebook(own, context.all_cases)
     broken = [one for one in found if one.broken] if len(own) > FEW else []
@@ -184,23 +182,21 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
             "The smallest size is omitted if it had no warm-up, because it follows another "
             "operation's largest size."
         )
-    return [
-        notebook.table(
-            "guidelines",
-            context.title("Guidelines for collective operations"),
-            (
-                Column("setting", "setting", align="left"),
-                Column("guideline", "guideline", align="left"),
-                Column("sizes", "sizes"),
-                Column("broken_at", "broken at", align="left"),
-                Column("worst_factor", "largest ratio"),
-                Column("worst_bytes", "at"),
-                Column("p_value", "p"),
-            ),
-            (_row(one, own, cases) for one in broken or found),
-            stub=2,
-        )
-    ]
+    yield notebook.table(
+        "guidelines",
+        context.title("Guidelines for collective operations"),
+        (
+            Column("setting", "setting", align="left"),
+            Column("guideline", "guideline", align="left"),
+            Column("sizes", "sizes"),
+            Column("broken_at", "broken at", align="left"),
+            Column("worst_factor", "largest ratio"),
+            Column("worst_bytes", "at"),
+            Column("p_value", "p"),
+        ),
+        (_row(one, own, cases) for one in broken or found),
+        stub=2,
+    )
 
 
 def _row(
@@ -222,14 +218,14 @@ def _row(
     )
 
 
-def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
     """Collective operations: time by message size, one panel per operation, one curve per case."""
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
     names = labelled(own)
     points = {name: [p for p in sweep(case) if p.size_bytes] for case, name in names.items()}
     operations = list(dict.fromkeys(p.operation for each in points.values() for p in each))
     if not operations:
-        return []
+        return
     sizes = [float(point.size_bytes) for each in points.values() for point in each]
     panels = tuple(
         Lines(
@@ -252,15 +248,13 @@ def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list
         )
         for operation in operations
     )
-    return [
-        Figure(
-            kind="collectives",
-            title=context.title("Collective operations by message size"),
-            panels=panels,
-            alt=f"Time by message size for {', '.join(map(str, operations))}.",
-            notes=bars(cases, panels),
-        )
-    ]
+    yield Figure(
+        kind="collectives",
+        title=context.title("Collective operations by message size"),
+        panels=panels,
+        alt=f"Time by message size for {', '.join(map(str, operations))}.",
+        notes=bars(cases, panels),
+    )
 
 
 def _longest(points: Mapping[str, Sequence[Swept]], operation: str | None) -> str:

@@ -8,7 +8,7 @@ explain the kinds of spread in the table, the marks of cases, and every excluded
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -223,7 +223,7 @@ class Notebook:
         return f"simulated time: {REPLICATES}{also}"
 
 
-def spread_notes(estimates: Sequence[Estimate]) -> list[str]:
+def spread_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Explain the spreads of estimates, by method, with the number of launches."""
     by_method = grouped(estimates, lambda one: one.method)
     texts = {
@@ -242,16 +242,14 @@ def spread_notes(estimates: Sequence[Estimate]) -> list[str]:
         "launches may differ.",
         "none": "A value without a range: {launches}, too few for an interval.",
     }
-    notes = []
     for method, text in texts.items():
         if own := by_method.get(method):
             launches = _counted([one.n for one in own], "launch", "launches")
             over = _counted([one.allocations or 1 for one in own], "allocation", "allocations")
             confidence = f"{100 * min(one.confidence or 0 for one in own):.1f} %"
-            notes.append(text.format(launches=launches, allocations=over, confidence=confidence))
+            yield text.format(launches=launches, allocations=over, confidence=confidence)
     if any(one.allocations == 1 for one in estimates):
-        notes.append(ONE_ALLOCATION)
-    return notes
+        yield ONE_ALLOCATION
 
 
 def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:

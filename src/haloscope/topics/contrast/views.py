@@ -8,9 +8,9 @@ number of comparisons in the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import (
@@ -23,8 +23,24 @@ from haloscope.analysis.comparison import (
 )
 from haloscope.analysis.context import Context
 from haloscope.analysis.validation.published import WALL_TIMES, source
+from haloscope.grouped import grouped
+from haloscope.layout import CORES
+from haloscope.papers.file import PublishedValue
+from haloscope.papers.tables import PaperTable
 from haloscope.quantities import count, number, printed_seconds, probability, within
-from haloscope.study.settings import common
+from haloscope.study.settings import common, describe, varying
+from haloscope.topics.common.figure import (
+    OVER_PROCESSES,
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    bars,
+    counts,
+    mark,
+    ratio_ticks,
+)
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, Tone, label, missing, plain
 from haloscope.topics.common.words import tests_of
@@ -39,27 +55,6 @@ from haloscope.topics.contrast import (
     TRANSPOSES,
     Ways,
     groups,
-)
-
-if TYPE_CHECKING:
-    from haloscope.papers.file import PublishedValue
-    from haloscope.papers.tables import PaperTable
-
-
-from haloscope.grouped import grouped
-from haloscope.layout import CORES
-from haloscope.study.settings import describe, varying
-from haloscope.topics.common.figure import (
-    OVER_PROCESSES,
-    Axis,
-    Curve,
-    Figure,
-    Lines,
-    Mark,
-    bars,
-    counts,
-    mark,
-    ratio_ticks,
 )
 
 COLUMNS = (
@@ -133,26 +128,21 @@ def _apart_alone(contrast: Contrast) -> bool:
     return ratio.excludes(1.0)
 
 
-def exchange_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Comparison of blocking and non-blocking halo exchanges."""
-    return [*contrasted(cases, context, EXCHANGES), *contrasted(cases, context, FACES)]
-
-
-def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:
+def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> Iterator[Table]:
     """Return one table of a kernel's alternatives over all settings, one row each.
 
     [] without several, or if none was measured.
     """
     compared = groups(cases, context.seed, ways)
     if not compared:
-        return []
+        return
     shown = [
         measure.case
         for _, contrasts in compared
         for measure in (contrasts[0].first, *(contrast.second for contrast in contrasts))
     ]
     if not any(case.launches for case in shown):
-        return []
+        return
     notebook = Notebook(shown, context.all_cases)
     rows: list[tuple[Cell, ...]] = []
     for name, contrasts in compared:
@@ -163,20 +153,18 @@ def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> l
             head = (label("", name), *_named(contrast.second.case, ways, notebook, context))
             rows.append((*head, *cells(contrast, notebook)))
     explain([contrast for _, contrasts in compared for contrast in contrasts], notebook)
-    return [
-        notebook.table(
-            ways.setting,
-            context.title(ways.title, common([case.settings for case in shown])),
-            (
-                Column("setting", "setting", align="left"),
-                Column(ways.setting, ways.setting, align="left"),
-                Column("time_s", "wall time"),
-                *COLUMNS,
-            ),
-            rows,
-            stub=2,
-        )
-    ]
+    yield notebook.table(
+        ways.setting,
+        context.title(ways.title, common([case.settings for case in shown])),
+        (
+            Column("setting", "setting", align="left"),
+            Column(ways.setting, ways.setting, align="left"),
+            Column("time_s", "wall time"),
+            *COLUMNS,
+        ),
+        rows,
+        stub=2,
+    )
 
 
 def _named(
@@ -186,26 +174,6 @@ def _named(
     first, *second = ways.way(case).values()
     own = ", ".join([str(first), *(f"threads {one}" for one in second)])
     return label(own), notebook.time(case, published)
-
-
-def bind_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Comparison of bindings of processes and threads: close, spread, and none."""
-    return contrasted(cases, context, BINDINGS)
-
-
-def layout_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Comparison of orders in which the lines of a Fourier transform are processed."""
-    return contrasted(cases, context, LINES)
-
-
-def operator_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Comparison of assembled and matrix-free finite elements."""
-    return contrasted(cases, context, OPERATORS)
-
-
-def transpose_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Comparison of ways to transpose an array that is distributed over processes."""
-    return contrasted(cases, context, TRANSPOSES)
 
 
 def overlap_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -241,27 +209,9 @@ _COLOURS = 8
 _SIZE = (*CORES, "places")
 
 
-def exchange_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """How many times as fast each halo exchange is as blocking, over cores."""
-    return [*contrast_figures(cases, context, EXCHANGES), *contrast_figures(cases, context, FACES)]
-
-
-def transpose_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """How many times as fast each transpose is as one collective call, over cores."""
-    return contrast_figures(cases, context, TRANSPOSES)
-
-
-def overlap_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """How many times as fast each overlap of a sparse product is as none, over cores."""
-    return contrast_figures(cases, context, OVERLAPS)
-
-
-def bind_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """How many times as fast each binding is as close, over cores."""
-    return contrast_figures(cases, context, BINDINGS)
-
-
-def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Figure]:
+def contrast_figures(
+    cases: Sequence[MeasuredCase], context: Context, ways: Ways
+) -> Iterator[Figure]:
     """Return one figure of all settings that have several alternatives; [] without any."""
     found = [
         contrast
@@ -270,7 +220,7 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
         if contrast.ratio is not None
     ]
     if not found:
-        return []
+        return
     curves = _curves(found, ways)
     cores = [contrast.second.case.cores for contrast in found]
     first = min(found, key=lambda contrast: ways.position(contrast.first.case))
@@ -288,21 +238,19 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
         bands=tuple((1 / factor, factor) for factor in errors[:1]),
     )
     shown = [measure.case for one in found for measure in (one.first, one.second)]
-    return [
-        Figure(
-            kind=ways.setting,
-            title=context.title(ways.title, common([case.settings for case in shown])),
-            panels=(panel,),
-            fewest=1 if len(found) > OVER_PROCESSES else OVER_PROCESSES,
-            alt=f"Speedup over {reference}: {number(min(every))} to {number(max(every))}.",
-            notes=(
-                f"One point per setting: time with {reference} / time with the other.",
-                *_shaded(errors),
-                *bars(shown, [panel]),
-            ),
-            cases=tuple(dict.fromkeys(case.id for case in shown)),
-        )
-    ]
+    yield Figure(
+        kind=ways.setting,
+        title=context.title(ways.title, common([case.settings for case in shown])),
+        panels=(panel,),
+        fewest=1 if len(found) > OVER_PROCESSES else OVER_PROCESSES,
+        alt=f"Speedup over {reference}: {number(min(every))} to {number(max(every))}.",
+        notes=(
+            f"One point per setting: time with {reference} / time with the other.",
+            *_shaded(errors),
+            *bars(shown, [panel]),
+        ),
+        cases=tuple(dict.fromkeys(case.id for case in shown)),
+    )
 
 
 def _shaded(errors: Sequence[float]) -> list[str]:
@@ -334,3 +282,47 @@ def _mark(contrast: Contrast) -> Mark:
     assert contrast.ratio is not None
     # the error is shaded for all points
     return replace(mark(contrast.second.case.cores, contrast.ratio), band=None)
+
+
+_Item = TypeVar("_Item", Table, Figure)
+
+
+def _of(
+    build: Callable[[Sequence[MeasuredCase], Context, Ways], Iterator[_Item]],
+    summary: str,
+    *every: Ways,
+) -> Callable[[Sequence[MeasuredCase], Context], Iterator[_Item]]:
+    """Return a builder for these alternatives. summary: what the documentation lists, of tables."""
+
+    def built(cases: Sequence[MeasuredCase], context: Context) -> Iterator[_Item]:
+        return (one for ways in every for one in build(cases, context, ways))
+
+    built.__doc__ = summary
+    return built
+
+
+exchange_tables = _of(
+    contrasted, "Comparison of blocking and non-blocking halo exchanges.", EXCHANGES, FACES
+)
+bind_tables = _of(
+    contrasted,
+    "Comparison of bindings of processes and threads: close, spread, and none.",
+    BINDINGS,
+)
+layout_tables = _of(
+    contrasted,
+    "Comparison of orders in which the lines of a Fourier transform are processed.",
+    LINES,
+)
+operator_tables = _of(
+    contrasted, "Comparison of assembled and matrix-free finite elements.", OPERATORS
+)
+transpose_tables = _of(
+    contrasted,
+    "Comparison of ways to transpose an array that is distributed over processes.",
+    TRANSPOSES,
+)
+exchange_figures = _of(contrast_figures, "", EXCHANGES, FACES)
+transpose_figures = _of(contrast_figures, "", TRANSPOSES)
+overlap_figures = _of(contrast_figures, "", OVERLAPS)
+bind_figures = _of(contrast_figures, "", BINDINGS)

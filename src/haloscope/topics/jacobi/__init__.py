@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod, sqrt
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,12 +24,10 @@ from haloscope.layout import PROCESSES
 from haloscope.models import jacobi
 from haloscope.models.jacobi import Detailed, Extents, JacobiModel, JacobiSweep, Textbook
 from haloscope.models.model import Model
+from haloscope.papers.tables import PaperTable, PublishedValue
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.memory import memory_triads
 from haloscope.topics.phases import shares
-
-if TYPE_CHECKING:
-    from haloscope.papers.tables import PaperTable, PublishedValue
 
 AXES = (*PROCESSES, "topology")
 

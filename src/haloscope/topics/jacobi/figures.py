@@ -8,11 +8,11 @@ is at most the memory bandwidth times the operations per byte.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import band_of
 from haloscope.analysis.context import Context
+from haloscope.papers.file import PublishedValue
 from haloscope.quantities import count, listed, number
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.figure import (
@@ -37,9 +37,6 @@ from haloscope.topics.jacobi import (
     swept_phase,
 )
 from haloscope.topics.memory import memory_triads
-
-if TYPE_CHECKING:
-    from haloscope.papers.file import PublishedValue
 
 
 def jacobi_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -193,7 +190,7 @@ def _beside(label: str, style: int, points: Iterable[tuple[int, float]]) -> Iter
         yield Curve(label, marks, joined=False, style=style, published=True)
 
 
-def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
     """Roofline of jacobi3d: limits of memory and cores, and the rate of each variant."""
     swept = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
     memory = memory_triads(context.all_cases, context.machine)
@@ -201,7 +198,7 @@ def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
         case for case in swept if not in_cache(case, context.machine) and case.cores in memory
     )
     if not best:
-        return []
+        return
     cores = sorted({case.cores for case in best})
     guides = {_variant(case): _intensity(case) for case in best}
     ends = min(guides.values()) / 2, max(guides.values()) * 2
@@ -209,35 +206,32 @@ def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
     bounds = _bounds(swept, cores, ends, operations, context)
     curves = [*_reached(best, cores, operations), *bounds]
     y = Axis("Gflop/s", "log2", powers_of_two([m.y for curve in curves for m in curve.marks]))
-    return [
-        Figure(
-            kind="roofline",
-            title=context.title("Roofline of jacobi3d's variants"),
-            panels=(
-                Lines(
-                    "roofline",
-                    "",
-                    Axis("operations per byte of memory traffic", "log2", _TICKS),
-                    y,
-                    tuple(curves),
-                    tuple((x, name) for name, x in guides.items()),
-                ),
+    yield Figure(
+        kind="roofline",
+        title=context.title("Roofline of jacobi3d's variants"),
+        panels=(
+            Lines(
+                "roofline",
+                "",
+                Axis("operations per byte of memory traffic", "log2", _TICKS),
+                y,
+                tuple(curves),
+                tuple((x, name) for name, x in guides.items()),
             ),
-            fewest=1,
-            alt=". ".join(
-                f"{_variant(one)}, {count(one.cores, 'core')}: {number(_mlups(one).value)} MLUP/s"
-                for one in best
-            ),
-            notes=(
-                "Dashed: triad bandwidth, including write-allocate traffic, times operations per "
-                "byte.",
-                *([_ABOVE] if _above(curves) else []),
-                f"An update is {operations} operations.",
-                "Bytes: those that the variant's algorithm moves; caches cannot reduce them.",
-                "With several settings of a variant on the same number of cores: the fastest.",
-            ),
-        )
-    ]
+        ),
+        fewest=1,
+        alt=". ".join(
+            f"{_variant(one)}, {count(one.cores, 'core')}: {number(_mlups(one).value)} MLUP/s"
+            for one in best
+        ),
+        notes=(
+            "Dashed: triad bandwidth, including write-allocate traffic, times operations per byte.",
+            *([_ABOVE] if _above(curves) else []),
+            f"An update is {operations} operations.",
+            "Bytes: those that the variant's algorithm moves; caches cannot reduce them.",
+            "With several settings of a variant on the same number of cores: the fastest.",
+        ),
+    )
 
 
 _ABOVE = "A point above its line: caches served part of the traffic, or the triad was disturbed."

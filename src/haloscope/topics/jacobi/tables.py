@@ -7,11 +7,11 @@ The form of tables IV to XI of the ORFEO report.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.models.jacobi import exchanged
+from haloscope.papers.file import PublishedValue
 from haloscope.quantities import capitalised, error, number, percent
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown
@@ -23,9 +23,6 @@ from haloscope.topics.jacobi import (
     root_mean_square,
     scalings,
 )
-
-if TYPE_CHECKING:
-    from haloscope.papers.file import PublishedValue
 
 
 def _columns(known: str) -> tuple[Column, ...]:

@@ -6,20 +6,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.validation.published import Library, source
 from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
+from haloscope.papers.tables import PublishedValue
 from haloscope.quantities import count, size
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import SIZES
 from haloscope.topics.scaling import times_as_fast
-
-if TYPE_CHECKING:
-    from haloscope.papers.tables import PublishedValue
 
 PATTERNS = ("concentrated", "intermediate", "distributed")
 """The fewest, more, and the most nodes of a study, as named in the task-mapping paper."""

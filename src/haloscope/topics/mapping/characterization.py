@@ -158,26 +158,23 @@ def _cells(one: Choice, notebook: Notebook) -> list[Cell]:
     ]
 
 
-def figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+def figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
     """What spreading tasks gains, by their number: a panel for each kernel, a curve for each load.
 
     One figure of every map with several loads.
     """
     found = [one for one in maps(cases, context.seed) if len(one.loads) > 1]
     if not found:
-        return []
+        return
     panels = [_panel(index, one) for index, one in enumerate(found)]
     note = "Above 1, more nodes are faster; below 1, the fewest are."
-    return [
-        Figure(
-            kind="characterization",
-            title=context.title("Gain from more nodes, by data and tasks"),
-            panels=tuple(panels),
-            alt="Time on the fewest nodes / time on more nodes. "
-            + " ".join(map(_in_words, panels)),
-            notes=(note,),
-        )
-    ]
+    yield Figure(
+        kind="characterization",
+        title=context.title("Gain from more nodes, by data and tasks"),
+        panels=tuple(panels),
+        alt="Time on the fewest nodes / time on more nodes. " + " ".join(map(_in_words, panels)),
+        notes=(note,),
+    )
 
 
 def _panel(index: int, one: Map) -> Lines:

@@ -34,7 +34,7 @@ from haloscope.topics.mapping import (
 )
 
 
-def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
     """Time of the same tasks by nodes, relative to the fewest nodes, one panel per kernel."""
     panels = [
         panel
@@ -42,17 +42,15 @@ def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
         if (panel := _mapping_panel(index, part, found, context)).values_of_x > 1
     ]
     if not panels:
-        return []
-    return [
-        Figure(
-            kind="mapping",
-            title=context.title("Time on more nodes, by tasks"),
-            panels=tuple(panels),
-            alt="Time relative to the fewest nodes. " + " ".join(map(_mapping_in_words, panels)),
-            notes=_notes(panels),
-            cases=tuple(case.id for part, _ in spreads(cases) for case in part.cases),
-        )
-    ]
+        return
+    yield Figure(
+        kind="mapping",
+        title=context.title("Time on more nodes, by tasks"),
+        panels=tuple(panels),
+        alt="Time relative to the fewest nodes. " + " ".join(map(_mapping_in_words, panels)),
+        notes=_notes(panels),
+        cases=tuple(case.id for part, _ in spreads(cases) for case in part.cases),
+    )
 
 
 def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
@@ -128,27 +126,25 @@ def _mapping_in_words(panel: Lines) -> str:
     return f"{panel.title}: {values}."
 
 
-def weak_scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+def weak_scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
     """Weak scaling: time relative to the fewest tasks on one node, one curve per pattern."""
     found = weak_scalings(cases)
     panels = [_weak_panel(index, *one, context.seed) for index, one in enumerate(found)]
     if not panels:
-        return []
+        return
     shown = [case for _, one in found for spread in one.spreads for case in spread.cases.values()]
     references = dict.fromkeys(
         f"{named(part)}: {count(scaling.reference.ranks, 'task')} on one node"
         for part, scaling in found
     )
-    return [
-        Figure(
-            kind="weak_scaling",
-            title=context.title("Weak scaling, by tasks"),
-            panels=tuple(panels),
-            fewest=OVER_PROCESSES,
-            alt="Time relative to the reference. " + " ".join(map(_weak_in_words, panels)),
-            notes=(f"Reference: {'; '.join(references)}.", *bars(shown, panels)),
-        )
-    ]
+    yield Figure(
+        kind="weak_scaling",
+        title=context.title("Weak scaling, by tasks"),
+        panels=tuple(panels),
+        fewest=OVER_PROCESSES,
+        alt="Time relative to the reference. " + " ".join(map(_weak_in_words, panels)),
+        notes=(f"Reference: {'; '.join(references)}.", *bars(shown, panels)),
+    )
 
 
 def _weak_panel(index: int, part: Facet, scaling: WeakScaling, seed: int) -> Lines:

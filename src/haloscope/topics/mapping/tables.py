@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet
 from haloscope.analysis.validation.published import source
 from haloscope.layout import shares
+from haloscope.papers.tables import PaperTable, PublishedValue
 from haloscope.quantities import count, listed, number
 from haloscope.study.settings import describe, varying
 from haloscope.topics.common.notebook import Notebook
@@ -39,9 +39,6 @@ from haloscope.topics.mapping import (
     stands_for,
     weak_scalings,
 )
-
-if TYPE_CHECKING:
-    from haloscope.papers.tables import PaperTable, PublishedValue
 
 _PUBLISHED = (
     Column("program", "program", "published", "left"),
@@ -173,34 +170,30 @@ def _said(row: Mapping[str, PublishedValue], mappings: int) -> tuple[Cell, ...]:
     return (*places, *empty, label(str(row["kernel"])), missing(), said)
 
 
-def one_node_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def one_node_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Time of tasks on one node, compared with published times of the modelled programs."""
     if context.paper is None:
-        return _one_node_ours(cases, context)
-    found = []
-    for table in context.library.tables(("clusters",)):
-        if table.facts.get("nodes") != 1 or "kernel" not in table.columns:
-            continue
+        yield from _one_node_ours(cases, context)
+        return
+    for table in _on_one_node_published(context):
         kernels = dict.fromkeys(case.kernel for case in cases)
         programs = dict.fromkeys(str(row["kernel"]) for row in table.rows)
         pairs = [(one, kernel) for one in programs for kernel in kernels if stands_for(kernel, one)]
         if pairs:
-            found.append(_one_node_table(table, pairs, cases, context))
-    return found
+            yield _one_node_table(table, pairs, cases, context)
+
+
+def _on_one_node_published(context: Context) -> list[PaperTable]:
+    tables = context.library.tables(("clusters",))
+    return [one for one in tables if one.facts.get("nodes") == 1 and "kernel" in one.columns]
 
 
 def why_no_one_node_table(cases: Sequence[MeasuredCase], context: Context) -> str | None:
     """Return that the paper has nothing comparable to the cases."""
     if context.paper is None or not _of_tasks(cases):
         return None
-    programs = sorted(
-        {
-            str(row["kernel"])
-            for table in context.library.tables(("clusters",))
-            if table.facts.get("nodes") == 1 and "kernel" in table.columns
-            for row in table.rows
-        }
-    )
+    tables = _on_one_node_published(context)
+    programs = sorted({str(row["kernel"]) for table in tables for row in table.rows})
     has = f"runs of {listed(programs)}, which no kernel here represents" if programs else "none"
     return f"runs on one node of {context.paper.id}: {has}"
 
@@ -213,10 +206,10 @@ def _of_tasks(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
     ]
 
 
-def _one_node_ours(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def _one_node_ours(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     own = sorted(_of_tasks(cases), key=lambda case: (case.kernel, case.ranks))
     if not own:
-        return []
+        return
     notebook = Notebook(cases, context.all_cases)
     differ = varying([case.settings for case in own])
     names = [name for name in differ if name not in ("kernel", "tasks", "ppn")]
@@ -229,20 +222,18 @@ def _one_node_ours(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
         )
         for case in own
     )
-    return [
-        notebook.table(
-            "one_node",
-            context.title("On one node"),
-            (
-                Column("kernel", "kernel", align="left"),
-                Column("tasks", "tasks", align="left"),
-                *([Column("setting", "setting", align="left")] if names else []),
-                Column("step_s", "step"),
-            ),
-            rows,
-            stub=3 if names else 2,
-        )
-    ]
+    yield notebook.table(
+        "one_node",
+        context.title("On one node"),
+        (
+            Column("kernel", "kernel", align="left"),
+            Column("tasks", "tasks", align="left"),
+            *([Column("setting", "setting", align="left")] if names else []),
+            Column("step_s", "step"),
+        ),
+        rows,
+        stub=3 if names else 2,
+    )
 
 
 def _one_node_table(

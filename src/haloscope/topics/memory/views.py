@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
@@ -82,9 +82,10 @@ def _rows(
     ]
 
 
-def _cores(case: MeasuredCase) -> str:
+def _cores(case: MeasuredCase, counted: str = "") -> str:
     threads = case.layout.threads
-    return f"{case.cores}" if threads == 1 else f"{case.cores} ({case.ranks} × {threads} threads)"
+    cores = counted or str(case.cores)
+    return cores if threads == 1 else f"{cores} ({case.ranks} × {threads} threads)"
 
 
 _COLUMNS = (
@@ -101,12 +102,12 @@ _OF_A_TRIAD = 3
 """_OF_A_TRIAD is the number of last columns that a table without triads lacks."""
 
 
-def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Memory bandwidth of the Poisson solver, compared with a triad on the same working set."""
     solvers = [case for case in cases if case.kernel == "poisson_cg"]
     every = uses(solvers, context.all_cases, context.machine)
     if not every:
-        return []
+        return
     found = [use for use in every if use.triad is not None] or every
     notebook = Notebook(solvers, context.all_cases)
     rows = tuple(_row(use, solvers, notebook) for use in found)
@@ -132,14 +133,12 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
             f"{_NO_BOUND}: the solver exceeds the triad, because caches served part of the traffic "
             "or the triad was disturbed."
         )
-    return [
-        notebook.table(
-            "bandwidth",
-            context.title(f"Achieved {'and attainable ' if bounded else ''}bandwidth"),
-            _COLUMNS[:kept],
-            (row[:kept] for row in rows),
-        )
-    ]
+    yield notebook.table(
+        "bandwidth",
+        context.title(f"Achieved {'and attainable ' if bounded else ''}bandwidth"),
+        _COLUMNS[:kept],
+        (row[:kept] for row in rows),
+    )
 
 
 _UNLIKE = "stream was not run with this number of cores, binding, and working set"
@@ -168,10 +167,9 @@ def _row(use: Use, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[C
     )
 
 
-def stream_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+def stream_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
     """Memory bandwidth by working set, with cache sizes."""
     own = [case for case in cases if case.kernel == "stream" and sweep(case)]
-    found = []
     for part in facets(own, CORES):
         known = {point.operation for case in part.cases for point in sweep(case)}
         operation = "triad" if "triad" in known else min(str(name) for name in known)
@@ -180,8 +178,7 @@ def stream_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figu
             for case in part.cases
         }
         if max(len(points) for points in chosen.values()) > 1:
-            found.append(_stream_figure(operation, part.label, chosen, context))
-    return found
+            yield _stream_figure(operation, part.label, chosen, context)
 
 
 def _stream_figure(
@@ -192,7 +189,8 @@ def _stream_figure(
 
     curves = tuple(
         Curve(
-            _cores_label(case), tuple(mark(per_core(case, p), p.rate.times(1e-9)) for p in points)
+            _cores(case, count(case.cores, "core")),
+            tuple(mark(per_core(case, p), p.rate.times(1e-9)) for p in points),
         )
         for case, points in sorted(chosen.items(), key=lambda item: item[0].cores)
     )
@@ -201,7 +199,8 @@ def _stream_figure(
     most = widest.cores
     guides = [(bytes_ / most, level) for level, bytes_ in capacities(widest, context.machine)]
     last = [
-        f"{_cores_label(case)}: {rate(points[-1].rate.value)}" for case, points in chosen.items()
+        f"{_cores(case, count(case.cores, 'core'))}: {rate(points[-1].rate.value)}"
+        for case, points in chosen.items()
     ]
     held = (
         f"Dotted lines show the capacity of each cache per core, with {count(most, 'core')} in use."
@@ -223,9 +222,3 @@ def _stream_figure(
         f"{size(max(sizes))}. At the largest: {'; '.join(last)}.",
         notes=(*dotted, *bars(chosen, [panel])),
     )
-
-
-def _cores_label(case: MeasuredCase) -> str:
-    threads = case.layout.threads
-    cores = count(case.cores, "core")
-    return cores if threads == 1 else f"{cores} ({case.ranks} × {threads} threads)"

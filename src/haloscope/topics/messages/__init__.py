@@ -132,7 +132,7 @@ def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     if not points:
         return
     names = [name for name in varying([case.settings for case, _ in points]) if name != "sizes"]
-    quick = max(points, key=lambda pair: _messages(pair[1]).value)
+    quick = max(points, key=lambda pair: messages_per_s(pair[1]).value)
     broad = max(points, key=lambda pair: pair[1].rate.value)
     message_rate = Metric("message rate", "1/s", "higher")
     for kind, question, metric, (case, point) in (
@@ -141,7 +141,7 @@ def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     ):
         part = Claim(
             {"size": Bytes(point.size_bytes), **_of(case, names)},
-            estimate=point.rate if metric is BANDWIDTH else _messages(point),
+            estimate=point.rate if metric is BANDWIDTH else messages_per_s(point),
         )
         yield made(
             context, [case], question, FindingShape.VALUE, [part],
@@ -149,7 +149,8 @@ def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
         )  # fmt: skip
 
 
-def _messages(point: Swept) -> Estimate:
+def messages_per_s(point: Swept) -> Estimate:
+    """Return the message rate of a point, from its bytes."""
     return point.time.rate(point.bytes / point.size_bytes)
 
 

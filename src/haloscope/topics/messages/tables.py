@@ -34,7 +34,7 @@ from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain, shown
 from haloscope.topics.common.words import clock
 from haloscope.topics.contrast.views import COLUMNS, cells, explain
-from haloscope.topics.messages import message_races, seldom_of
+from haloscope.topics.messages import message_races, messages_per_s, seldom_of
 
 
 def pingpong_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -49,12 +49,15 @@ def _pingpong_table(case: MeasuredCase, name: str, context: Context) -> Table:
     rows = []
     for point in sweep(case):
         head = label(size(point.size_bytes), point.size_bytes, case.id)
-        speed = _bandwidth(point, case, notebook)
+        speed = rate = missing()  # of empty messages
+        if point.size_bytes:  # over both directions if messages go both ways at once
+            speed = notebook.estimate(point.rate, case, BYTES_PER_SECOND)
         if timed:
-            time = notebook.estimate(point.one_way, case, SECONDS)
-            rows.append((head, time, speed))
-        else:
-            rows.append((head, speed, _messages(point, case, notebook)))
+            rows.append((head, notebook.estimate(point.one_way, case, SECONDS), speed))
+            continue
+        if point.size_bytes:
+            rate = notebook.estimate(messages_per_s(point), case, PER_SECOND)
+        rows.append((head, speed, rate))
     speed_column = Column("bandwidth_bytes_per_s", "bandwidth")
     columns = (
         (Column("half_round_trip_s", "half round trip"), speed_column)
@@ -67,18 +70,6 @@ def _pingpong_table(case: MeasuredCase, name: str, context: Context) -> Table:
         (Column("size_bytes", "message", align="left"), *columns),
         rows,
     )
-
-
-def _bandwidth(point: Swept, case: MeasuredCase, notebook: Notebook) -> Cell:
-    """Return bytes per second, over both directions if messages go both ways at once."""
-    return notebook.estimate(point.rate, case, BYTES_PER_SECOND) if point.size_bytes else missing()
-
-
-def _messages(point: Swept, case: MeasuredCase, notebook: Notebook) -> Cell:
-    """Return messages per second, from bytes; unknown for empty messages."""
-    if not point.size_bytes:
-        return missing()
-    return notebook.estimate(point.time.rate(point.bytes / point.size_bytes), case, PER_SECOND)
 
 
 _SCALES: tuple[tuple[str, Scale], ...] = (

@@ -6,22 +6,18 @@ Source: the task-mapping paper, figure 7; LAMMPS' manual, "Screen and logfile ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.grouped import grouped
-from haloscope.stats.estimates import Estimate
-
-if TYPE_CHECKING:
-    from haloscope.records.record import Record
-from collections.abc import Iterator
-
 from haloscope.analysis.context import Context
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
+from haloscope.grouped import grouped
+from haloscope.records.record import Record
+from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import made
 
 REST = "outside phases"

@@ -16,18 +16,16 @@ from haloscope.topics.phases import REST, PhaseShare, in_sections, modelled, sha
 from haloscope.topics.tails import Waiting, waiting
 
 
-def phases_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def phases_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Share of each phase in the time of a step, from the mean over ranks."""
-    tables = []
     for kernel in dict.fromkeys(case.kernel for case in cases):
         own = [case for case in cases if case.kernel == kernel and (shares(case) or case.excluded)]
         if any(shares(case) for case in own):
             parts = _with_like_phases(own)
-            tables += [_table(part, own, context) for part in parts]
-            tables += [_seconds_table(part, own, context) for part in parts]
+            yield from [_table(part, own, context) for part in parts]
+            yield from [_seconds_table(part, own, context) for part in parts]
         if any(modelled(case) for case in own):
-            tables.append(_model_table(kernel, own, context))
-    return tables
+            yield _model_table(kernel, own, context)
 
 
 PHASE_MOST = 10
@@ -179,11 +177,11 @@ STRAGGLER_MOST = 4
 """STRAGGLER_MOST is the maximum number of shown ranks per case: the slowest."""
 
 
-def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Ranks that compute longer than others, and the share of a step for which the others wait."""
     found = [one for case in cases if (one := waiting(case)) is not None]
     if not found:
-        return []
+        return
     notebook = Notebook([one.case for one in found], context.all_cases)
     rows = tuple(row for one in found for row in _rows(one, cases, notebook))
     notebook.note(
@@ -193,22 +191,20 @@ def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
     )
     if any(len(one.ranks) > STRAGGLER_MOST for one in found):
         notebook.note(f"For each case: the {STRAGGLER_MOST} ranks with the longest computation.")
-    return [
-        notebook.table(
-            "stragglers",
-            context.title("Ranks that others wait for"),
-            (
-                Column("case", "case", align="left"),
-                Column("waiting_share", "waiting"),
-                Column("rank", "rank"),
-                Column("node", "node", align="left"),
-                Column("computing_s", "computes"),
-                Column("over_mean", "/ mean rank"),
-                Column("slowest_launches", "slowest in"),
-            ),
-            rows,
-        )
-    ]
+    yield notebook.table(
+        "stragglers",
+        context.title("Ranks that others wait for"),
+        (
+            Column("case", "case", align="left"),
+            Column("waiting_share", "waiting"),
+            Column("rank", "rank"),
+            Column("node", "node", align="left"),
+            Column("computing_s", "computes"),
+            Column("over_mean", "/ mean rank"),
+            Column("slowest_launches", "slowest in"),
+        ),
+        rows,
+    )
 
 
 def _rows(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
@@ -17,14 +16,12 @@ from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.validation.published import Reference, comparable, other_variant, source
 from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
+from haloscope.papers.tables import Paper, PaperTable, Scalar
 from haloscope.quantities import capitalised, listed, number, printed_seconds
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import ratio_between
 from haloscope.topics.poisson import converged
-
-if TYPE_CHECKING:
-    from haloscope.papers.tables import Paper, PaperTable, Scalar
 
 SERIAL = "serial"
 ROLES = (SERIAL, "node", "spread", "full")
@@ -172,8 +169,7 @@ def _published(tables: Sequence[PaperTable], n: int, form: _Form) -> list[_Publi
     return list(rows.values())
 
 
-def _listed(table: PaperTable) -> list[_Published]:
-    found = []
+def _listed(table: PaperTable) -> Iterator[_Published]:
     for cluster, year in dict.fromkeys((row["cluster"], row["year"]) for row in table.rows):
         name = str(cluster) if str(year) in str(cluster) else f"{cluster} ({year})"
         own = {row["case"]: row for row in table.rows if row["cluster"] == cluster}
@@ -184,8 +180,7 @@ def _listed(table: PaperTable) -> list[_Published]:
         }
         speedups = {str(role): float(row["speedup"]) for role, row in own.items() if row["speedup"]}
         most = next((ppn[role] for role in ("node", "full") if role in ppn), 1)
-        found.append(_Published(name, table, most, _present(times), speedups))
-    return found
+        yield _Published(name, table, most, _present(times), speedups)
 
 
 def _read_off(

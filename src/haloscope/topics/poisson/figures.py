@@ -146,7 +146,7 @@ def _surface_figure(case: MeasuredCase, surface: Mapping[str, Any], context: Con
 KERNEL = "poisson_cg"
 
 
-def overlay_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+def overlay_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
     """Time of a program and mesh by number of processes: measured, simulated, and published."""
     own = [
         case
@@ -154,13 +154,11 @@ def overlay_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
         if case.kernel == KERNEL and converged(case) and case.time and case.layout.threads == 1
     ]
     programs = grouped(own, lambda case: (case.settings["variant"], case.settings["exchange"]))
-    found: list[Figure] = []
     for (variant, exchange), alike in programs.items():
         for n in values(alike, "n"):
             mine = [case for case in alike if case.number("n") == n]
             cells = [*_cells(n, str(variant), str(exchange))]
-            found += _overlay(n, f"{variant}, {exchange}", mine, cells, context)
-    return found
+            yield from _overlay(n, f"{variant}, {exchange}", mine, cells, context)
 
 
 def _cells(n: int, variant: str, exchange: str) -> Iterator[ValidatedCell]:

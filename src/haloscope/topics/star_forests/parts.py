@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,7 @@ from haloscope.models.intervals import Intervals
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both, done
 from haloscope.models.sweep import ONE_WAY, Array
 from haloscope.quantities import listed, printed_seconds, size
-
-if TYPE_CHECKING:
-    from haloscope.records.record import Record
-
+from haloscope.records.record import Record
 
 _PAIRS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
 """Kernels whose roots are all on rank 0, and their leaves on rank 1."""

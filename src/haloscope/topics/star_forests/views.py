@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
@@ -150,11 +150,11 @@ def _published_grids(context: Context) -> list[tuple[str, dict[int, Cell]]]:
     return list(columns.items())
 
 
-def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     """Time of consecutive device kernels, with and without a synchronisation between them."""
     own = [case for case in cases if case.kernel == "launches"]
     if not any(case.launches for case in own):
-        return []
+        return
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_row(case, own, notebook, context.library) for case in own)
     notebook.note(
@@ -169,21 +169,19 @@ def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
             "The cluster file has larger values; haloscope validate anl-petsc-summit-part2 --table "
             "fig15 uses the published ones.",
         )
-    return [
-        notebook.table(
-            "launches",
-            context.title("Consecutive device kernels"),
-            (
-                Column("case", "case", align="left"),
-                Column("kernels", "device kernels"),
-                Column("first_bytes", "bytes of the first"),
-                Column("other_bytes", "bytes of each other"),
-                *(Column(f"{way}_s", way) for way in WAYS),
-                Column("added_s", "added"),
-            ),
-            rows,
-        )
-    ]
+    yield notebook.table(
+        "launches",
+        context.title("Consecutive device kernels"),
+        (
+            Column("case", "case", align="left"),
+            Column("kernels", "device kernels"),
+            Column("first_bytes", "bytes of the first"),
+            Column("other_bytes", "bytes of each other"),
+            *(Column(f"{way}_s", way) for way in WAYS),
+            Column("added_s", "added"),
+        ),
+        rows,
+    )
 
 
 def _row(
@@ -214,16 +212,14 @@ def _added(values: Sequence[float]) -> Cell:
     return Cell(value, seconds(round(value, 12)))  # simulated times differ by rounding
 
 
-def sf_latency_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+def sf_latency_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
     """One-way latency by message size: a curve per kernel and synchronisation."""
-    found = []
     for own in by_layout(cases):
         points = {name: there_and_back(case) for name, case in named(own).items()}
         sizes = [float(at) for each in points.values() for at in each if at]
         title = context.title("One-way latency of star forests by message size", *where(own[0]))
         x = Axis("message", "log2", size_ticks(sizes))
-        found.append(_figure("sf_latency", title, x, points, own))
-    return found
+        yield _figure("sf_latency", title, x, points, own)
 
 
 def sf_grid_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
