@@ -47,7 +47,8 @@ def test_at_most_three_notes_are_below_a_table_and_none_is_lost(tmp_path: Path) 
     assert max(len(report.notes_of(item)) for item in items) <= NOTES
     for item in items:
         for note in {*item.notes} - {*report.notes_of(item), *report.left_out}:
-            assert sum(line.startswith(f"{note} (") for line in report.notes) == 1
+            start = f"{note.removesuffix('.')} ("
+            assert sum(line.startswith(start) for line in report.notes) == 1
 
 
 def test_a_note_shared_by_tables_is_printed_once_with_their_numbers(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_a_note_shared_by_tables_is_printed_once_with_their_numbers(tmp_path: Pa
     (common,) = (note for note in speedup.notes if note.startswith("Speedup is relative to"))
     assert common in efficiency.notes
     assert common not in [*report.notes_of(speedup), *report.notes_of(efficiency)]
-    assert f"{common} (Figure 1, Tables 2 and 3)" in report.notes
+    assert f"{common.removesuffix('.')} (Figure 1, Tables 2 and 3)." in report.notes
     for name in ("report.html", "report.md", "report.tex"):
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert text.count("Speedup is relative to ") == 1, name
