@@ -14,7 +14,7 @@ from imports import SOURCE
 ROOT = Path(__file__).parents[2]
 FILE_LINES = 400
 TEST_LINES = 900
-CODE_LINES = 47_500
+CODE_LINES = 46_800
 """Lines of src/haloscope that are neither blank, nor comments, nor docstrings."""
 _NO_CODE = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
