@@ -54,7 +54,7 @@ std::vector<Parameter> Kernel::all_parameters() const {
   if (batched) {
     all.push_back({"steps", integer, "0",
                    "number of steps per repetition, which are timed together. 0: the number in the "
-                   "original benchmark if there is one; otherwise, as many steps as take 1 ms, or "
+                   "original benchmark if there is one; otherwise, enough steps to take 1 ms, or "
                    "1 step with synchronisation=round_time",
                    "", 0, 1e9});
   }

@@ -151,8 +151,8 @@ def test_the_named_test_is_the_one_performed() -> None:
         (table,) = build("exchange", raws)
         return " ".join(table.notes)
 
-    assert shows(text_of(nested), "Student's", " allocations", "(Holm)")
-    assert shows(text_of(alone), "Mann-Whitney", " launches", "(Holm)")
+    assert shows(text_of(nested), "Student's", " allocations", "Holm's method")
+    assert shows(text_of(alone), "Mann-Whitney", " launches", "Holm's method")
 
     def how(raws: list[Raw]) -> str:
         made = cases(raws)

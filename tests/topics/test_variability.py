@@ -64,7 +64,7 @@ def test_the_most_variable_cases_are_drawn_and_the_others_counted() -> None:
     assert [curve.label for curve in panel.curves] == [
         f"poisson_cg: n = {64 * n}" for n in range(10, 2, -1)
     ]
-    assert shows(figure.notes, "less variation, ", " 2.")
+    assert shows(figure.notes, "less variation ", " 2.")
 
 
 def test_few_or_simulated_launches_have_no_variability() -> None:

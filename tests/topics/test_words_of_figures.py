@@ -233,7 +233,7 @@ def data(figure: Figure) -> Iterator[float]:
               for curve in panel.curves if curve.bound}  # fmt: skip
     yield from (len(labels - models - bounds), len(models), len(figure.panels))
     operations = next((int(m[1]) for note in figure.notes
-                       if (m := re.search(r"An update is (\d+) operations", note))), 1)  # fmt: skip
+                       if (m := re.search(r"An update consists of (\d+)", note))), 1)  # fmt: skip
     for panel in figure.panels:
         for value in DATA[type(panel)](panel):
             yield value

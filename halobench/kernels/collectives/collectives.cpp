@@ -235,10 +235,11 @@ Kernel collectives() {
   kernel.results = {{"absent", text, "operations that were not timed, with reasons", "",
                      "absent if all operations are supported"}};
   for (const auto& operation : operations) {
-    kernel.results.push_back(
-        {std::string(operation.name) + "_s", real,
-         std::string("time per ") + operation.name + " call, with the first of sizes", "s",
-         "absent unless requested"});
+    const bool sized = operation.outcome != Outcome::nothing;
+    kernel.results.push_back({std::string(operation.name) + "_s", real,
+                              std::string("time per ") + operation.name + " call" +
+                                  (sized ? " at the first message size" : ""),
+                              "s", "absent unless requested"});
   }
   kernel.point_results = {{"latency_s", real, "time per call, median over repetitions", "s"}};
   kernel.repetitions = "100";

@@ -147,7 +147,7 @@ std::vector<Parameter> parameters() {
        "that each rank sends to each other rank; allgather, gather, scatter: bytes per rank",
        "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
       Parameter::one_of("call", "blocking",
-                        "type of MPI call: blocking, or nonblocking (start, then wait immediately)",
+                        "type of MPI call. nonblocking: start the call, then wait immediately",
                         {"blocking", "nonblocking"}),
   };
   for (auto& one : message_parameters()) all.push_back(std::move(one));

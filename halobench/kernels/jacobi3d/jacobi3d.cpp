@@ -346,7 +346,7 @@ Kernel jacobi3d_in(const SpaceMaker& make_space) {
       {"sweeps", integer, "sweeps per step"},
       {"size", extents, "number of points of the whole mesh along each axis"},
       {"grid", extents, "ranks along each axis"},
-      {"depth", integer, "number of ghost layers, and number of sweeps per exchange"},
+      {"depth", integer, "number of ghost layers, which is also the number of sweeps per exchange"},
       {"k", integer, "number of messages that an interior rank sends per exchange"},
       {"c_bytes", integer, "total size of the messages that an interior rank sends per exchange",
        "B"},

@@ -82,8 +82,8 @@ std::vector<Parameter> parameters() {
           "blocks",
           variants()),
       {"depth", integer, "0",
-       "number of ghost layers, and number of sweeps per exchange; 0: automatic (with "
-       "variant=temporal, 8 or as many as fit; otherwise 1)",
+       "number of ghost layers, which is also the number of sweeps per exchange; 0: automatic "
+       "(with variant=temporal, 8 or as many as fit; otherwise 1)",
        "", 0, 64},
       Parameter::one_of("boundary", "dirichlet",
                         "condition at the mesh boundary. dirichlet: zero outside the mesh; "
@@ -97,8 +97,8 @@ std::vector<Parameter> parameters() {
       Parameter::one_of(
           "overlap", "no",
           "whether to compute points that do not depend on ghost values while the exchange is in "
-          "progress. Always no with exchange=blocking, sendrecv, or neighbor, and with "
-          "memory=device",
+          "progress. The value is always no with exchange=blocking, sendrecv, or neighbor, and "
+          "with memory=device",
           {"no", "yes"}),
       Parameter::one_of("precision", "double", "floating-point precision of the mesh values",
                         {"double", "float"}),

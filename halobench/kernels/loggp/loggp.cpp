@@ -58,9 +58,7 @@ constexpr std::array<Measured, 7> measured{{
     {"delay_s", &Sample::delay_s, "mean pause in delayed_s"},
     {"receive_s", &Sample::receive_s, "time to receive a message that has already arrived"},
     {"send_s", &Sample::send_s,
-     "time to send a message to a receiver that is late; with the rendezvous protocol, including "
-     "the "
-     "wait"},
+     "time to send a message to a late receiver, including the wait with the rendezvous protocol"},
     {"wait_s", &Sample::wait_s,
      "time that the receiver waits in MPI for the message timed in send_s"},
 }};

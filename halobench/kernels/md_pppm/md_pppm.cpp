@@ -126,8 +126,8 @@ std::vector<Parameter> parameters() {
        "ranks: one copy per rank (weak scaling)"},
       {"rebuild", integer, "9",
        "number of steps between two builds of the neighbour lists. The first step builds them. The "
-       "original benchmark builds them 11 times in 100 steps. Simulations time this number of "
-       "steps together",
+       "original benchmark builds them 11 times in 100 steps. Simulations time all "
+       "steps from one build to the next together",
        "", 1, 1e6},
       Parameter::one_of(
           "alike", "each",

@@ -90,7 +90,7 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
                   "before messages") +
           (always_ready ? "; stream_aware: none, because MPI is assumed to wait for the stream "
                           "(otherwise, values may be incomplete); typed: as stream_aware, but "
-                          "without asking for the memory type of addresses"
+                          "without querying the memory type of addresses"
                         : ""),
       ordering_names(always_ready)));
   return all;

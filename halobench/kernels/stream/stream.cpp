@@ -299,8 +299,8 @@ Kernel stream() {
   kernel.paper = "McCalpin, STREAM, 1995";
   kernel.parameters = {
       {"sizes", sizes, "16K:256M",
-       "working set per rank, which is the total size of the three arrays. The largest should be "
-       "at least four times the rank's share of the last-level cache",
+       "working set per rank, which is the total size of the three arrays. The largest working "
+       "set should be at least four times the rank's share of the last-level cache",
        "B", smallest_size, 1e15},
       Parameter::one_of(
           "operation", "all",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from haloscope.analysis.validation.bands import Basis
 from haloscope.analysis.validation.trust import Grade, Trust
 from haloscope.grouped import grouped
-from haloscope.quantities import listed, within
+from haloscope.quantities import capitalised, listed, within
 
 _GRADES = 2
 """_GRADES is the maximum number of validated kernels in a badge, and of errors of the others, with
@@ -27,7 +27,7 @@ def badge(trust: Trust) -> str:
     if trust.own:
         sentences += [
             f"Times of {one.name} are validated: 95 % of {one.band.cells} published "
-            f"values{_elsewhere(one)} are within {within(one.band.factor)}"
+            f"values{_elsewhere(one)} are within {within(one.band.factor)}{_other(one)}"
             for one in trust.own[:_GRADES]
         ]
         sentences += [f"Times of {more} are validated" for more in _more(trust.own)]
@@ -94,6 +94,14 @@ def _elsewhere(one: Grade) -> str:
     bind = [f"with bind = {listed(one.band.binds)}"] if "bind" in one.beyond else []
     parts = [each for each in (" ".join(layout), *mesh, *bind) if each]
     return f" ({', '.join(parts)})" if parts else ""
+
+
+def _other(one: Grade) -> str:
+    """Return the narrower error of times on one node, or of those on several."""
+    if one.other is None or within(one.other[1].factor) == within(one.band.factor):
+        return ""
+    where = one.other[0].removeprefix("time ")
+    return f". {capitalised(where)}, their error is {within(one.other[1].factor)}"
 
 
 _LAYOUT = (

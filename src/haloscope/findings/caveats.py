@@ -95,7 +95,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "Some launches were measured after a change of MPI, code, or host (--accept-change)."
     ),
     Caveat.OVERSUBSCRIBED: Explanation(
-        "Processes or threads shared cores; these times say little about the machine."
+        "Processes or threads shared cores, so times are not representative of the machine."
     ),
     Caveat.UNVERIFIED: Explanation("Numerical results were not verified."),
     Caveat.EMULATED: Explanation(
@@ -121,7 +121,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "Look for causes with haloscope doctor.",
     ),
     Caveat.DISTURBED_CALIBRATION: Explanation("The calibration was disturbed."),
-    Caveat.OUTDATED: Explanation("The records changed after they were predicted.", _PREDICT),
+    Caveat.OUTDATED: Explanation("The records changed after their times were predicted.", _PREDICT),
     Caveat.NOT_PREDICTED: Explanation("The times of this folder were not predicted.", _PREDICT),
     Caveat.DIFFERENT_CONDITIONS: Explanation(
         "The two folders differ in more than the compared setting."
@@ -157,31 +157,35 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.TOO_FEW: Explanation("Too few launches for a significance test.", RERUN),
     Caveat.ONE_ALLOCATION: Explanation(
-        "All launches ran in one allocation of the batch system; other nodes may differ.",
+        "All launches ran in one allocation of the batch system; results may not hold on other "
+        "nodes.",
         _ALLOCATE,
     ),
     Caveat.FEW_ALLOCATIONS: Explanation(
         "Too few allocations of the batch system for a test to show a difference.", _ALLOCATE
     ),
-    Caveat.OTHER_LEVEL: Explanation("The working sets are in different levels of memory."),
+    Caveat.OTHER_LEVEL: Explanation("The compared working sets are in different levels of memory."),
     Caveat.PARTLY_CACHED: Explanation("Caches hold a part of this working set."),
     Caveat.SUPERLINEAR: Explanation("Efficiency above 100 %: cause not identified."),
     Caveat.BANDWIDTH_GROWS: Explanation(
-        "Efficiency above 100 %: STREAM triad over such a working set also gains more than the "
-        "number of cores."
+        "Efficiency above 100 %: the bandwidth of STREAM triad over such a working set also grows "
+        "faster than the number of cores."
     ),
     Caveat.SUPERLINEAR_UNSHOWN: Explanation(
         "These launches do not show that the efficiency is above 100 %."
     ),
-    Caveat.DIFFERENT_PROGRAM: Explanation("Published for a different program or variant."),
+    Caveat.DIFFERENT_PROGRAM: Explanation(
+        "The published values are for a different program or variant."
+    ),
     Caveat.STAND_IN: Explanation(
-        "Kernels represent programs of the paper; step times are not comparable with run times.",
+        "Kernels represent programs of the paper. Times of steps are not comparable with run times "
+        "of the programs.",
     ),
     Caveat.IN_SAMPLE: Explanation(
         "The model uses the same simulated rates, so its error says nothing about the machine."
     ),
     Caveat.ONE_SOCKET: Explanation("Ranks of a node fill one socket first (bind = close)."),
-    Caveat.COLD: Explanation("The first size may include warm-up."),
+    Caveat.COLD: Explanation("The time of the first size may include warm-up."),
     Caveat.PARTS_DEVIATE: Explanation(
         "At some sizes, the separately timed parts do not add up to the whole. The longest part "
         "may not dominate there.",
@@ -189,6 +193,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.DOUBTFUL_FIT: Explanation("The fitted lines have impossible values for a ring."),
     Caveat.OF_THE_SIMULATOR: Explanation(
-        "Algorithms are the simulator's or the cluster file's, not those of an MPI library."
+        "Collective operations use the algorithms of the simulator or of the cluster file, not "
+        "those of an MPI library."
     ),
 })  # fmt: skip

@@ -126,7 +126,7 @@ def _error(part: Claim) -> str:
     band = part.band or (part.ratio.estimate.band if part.ratio else None)
     if band is None or part.verdict is not Verdict.NO_DIFFERENCE:
         return ""
-    return f"simulation error {within(band)}"
+    return f"error of the ratio {within(band)}"
 
 
 def _most(part: Claim) -> str:
@@ -154,7 +154,7 @@ def fastest(finding: Finding) -> str:
         clauses.append("no difference shown between those named together")
     bands = [part.band for part in finding.parts if part.band and _error(part)]
     if bands:
-        clauses.append(f"simulation error {within(max(bands))}")
+        clauses.append(f"the error of a ratio of simulated times is {within(max(bands))}")
     if brief:
         return ". ".join([clauses[0], *map(capitalised, clauses[1:])])
     return joined(clauses, values_of(finding))

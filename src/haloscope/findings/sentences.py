@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
+from haloscope.analysis.validation.published import without_brackets as flat
 from haloscope.findings.caveats import EXPLAINED, RERUN, Caveat, Explanation
 from haloscope.findings.comparisons import VERDICTS, compared, fastest
 from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
@@ -171,7 +172,9 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
             label = f"{label} vs {words(part.reference)}{verdict}"
             return KeyFigure(f"{number(ratio.value)}x {pace}", label, _sure(ratio), marks)
         if part.share is not None and finding.shape is FindingShape.BOUND:
-            return KeyFigure(percent(part.share), f"{label}, of {finding.bound}", "", marks)
+            return KeyFigure(
+                percent(part.share), f"{label}, as a share of {finding.bound}", "", marks
+            )
         if part.estimate:
             scale = SCALES[finding.metric.unit]
             return KeyFigure(
@@ -333,7 +336,9 @@ def _bound(finding: Finding, part: Claim) -> str:
 def _published(finding: Finding) -> str:
     clauses = [_beside(finding, part) for part in finding.parts]
     if finding.of and finding.parts[0].share is not None:
-        clauses.append(f"{count(finding.of, 'case')} compared")
+        clauses.append(
+            f"{count(finding.of, 'case')} {'was' if finding.of == 1 else 'were'} compared"
+        )
     return joined(clauses)
 
 
@@ -344,17 +349,17 @@ def _beside(finding: Finding, part: Claim) -> str:
         return f"{words_of_pace(part.ratio.least, part.ratio.most)} as published{at and f' {at}'}"
     theirs = listed(
         [
-            f"{one.text}{bracketed(', '.join(filter(None, (_source(one.source), one.variant))))}"
+            one.text + bracketed(", ".join(filter(None, (flat(one.source), one.variant))))
             for one in part.published
         ]
     )
     if part.count is not None and part.share is not None:
-        worst, *_ = part.published
         place = " in the worst table" if "tables" in part.subject else ""
-        shown = f"median {percent(part.share)}{place}, maximum {worst.text}"
-        return f"{own}: {shown}{bracketed(count(part.count, 'cell'), _source(worst.source))}"
+        shown = f"median {percent(part.share)}{place}, maximum {part.published[0].text}"
+        values = count(part.count, "published value")
+        return f"{shown} for {own}{bracketed(values, flat(part.published[0].source))}"
     if part.estimate is None and part.share is not None:
-        return " ".join(filter(None, (own, _deviation(part.share), theirs.strip())))
+        return " ".join(filter(None, (_deviation(part.share), "in", own, theirs.strip())))
     verdict = f", {VERDICTS[part.verdict]}" if part.verdict else ""
     if part.ratio:
         verdict += bracketed(apart(part.ratio))
@@ -366,16 +371,11 @@ def _beside(finding: Finding, part: Claim) -> str:
     return f"{here}{theirs and f', published {theirs}'}{verdict}"
 
 
-def _source(text: str) -> str:
-    """Return a source without brackets: "tara, hpcf-2010-6, table 3.1"."""
-    return text.replace(" (", ", ").removesuffix(")")
-
-
 def _deviation(share: float) -> str:
     if share == 0:
-        return "identical"
+        return "none"
     if share < _LEAST_SHARE:
-        return f"below {100 * _LEAST_SHARE} %"
+        return f"less than {100 * _LEAST_SHARE} %"
     return percent(share) if share > 10 * _LEAST_SHARE else f"{100 * share:.2f} %"
 
 

@@ -70,7 +70,7 @@ _FORMS = MappingProxyType(
         "known": "known: {known}",
         "nearest": "did you mean '{nearest}'?",
         "most_at": "most at {most_at}",
-        "working_set": "working set {working_set}",
+        "working_set": "working set of {working_set}",
     }
 )
 """_FORMS are settings of findings whose values stand in a text; sizes have units."""
@@ -107,15 +107,22 @@ def words(settings: Settings) -> str:
         if name in COUNTED and isinstance(value, int):
             texts.append(count(value, *COUNTED[name]))
         elif name in _FORMS:
-            shown = {**settings, **({name: size(value)} if isinstance(value, Bytes) else {})}
-            texts.append(_FORMS[name].format_map(shown))
+            texts.append(_formed(name, settings))
         elif name == "size" and isinstance(value, int):
             texts.append(size(value))
-        elif value not in (None, ""):
+        elif value not in (None, "") and not (name == "level" and "working_set" in settings):
             texts.append(str(value))
     every = ", ".join(text for text in texts if text)
     first = [str(settings[name]) for name in _LEADING if settings.get(name)]
     return ", ".join(filter(None, (*first, every)))
+
+
+def _formed(name: str, settings: Settings) -> str:
+    """Return a setting of _FORMS in words; a working set with its level."""
+    value, level = settings[name], settings.get("level")
+    shown = {**settings, **({name: size(value)} if isinstance(value, Bytes) else {})}
+    text = _FORMS[name].format_map(shown)
+    return f"{text} in {level}" if name == "working_set" and level else text
 
 
 def interval(estimate: Estimate, scale: Scale = PLAIN) -> str:

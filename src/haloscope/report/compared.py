@@ -189,7 +189,7 @@ def _lacking_results(
 def _what_cannot_change(apart: Sequence[tuple[str, str]]) -> Iterator[str]:
     if apart:
         unaffected = "; ".join(f"{name} ({why})" for name, why in apart)
-        yield f"A change of the network between nodes cannot affect: {unaffected}."
+        yield f"A change in the network between nodes cannot affect these cases: {unaffected}."
 
 
 def _undecided(found: Sequence[Contrast], printed: Sequence[ResultContrast]) -> Iterator[str]:
@@ -199,7 +199,7 @@ def _undecided(found: Sequence[Contrast], printed: Sequence[ResultContrast]) -> 
         tests = max(len(found), len(printed))
         needed = launches_needed(tests)
         yield (
-            "The allocation is the unit: results of one job may not hold on other nodes. "
+            "Allocations are compared, because results of one job may not hold on other nodes. "
             f"{count(tests, 'comparison')} {'needs' if tests == 1 else 'need'} {needed} "
             "allocations on each side; with fewer, no difference can be significant. To submit "
             f"more jobs: run --resume DIR --allocations {needed}."

@@ -206,7 +206,7 @@ class Document:
     @property
     def nothing_left_out(self) -> str:
         """The text for an empty list of excluded cases; predictions have no launches."""
-        return "None: every launch succeeded." if self.toolchains else "Nothing."
+        return "No launch was left out: every launch succeeded." if self.toolchains else "Nothing."
 
     @property
     def tables(self) -> list[Table]:

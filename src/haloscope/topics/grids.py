@@ -83,9 +83,9 @@ def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Tabl
     notebook.note(
         "rate: 2.5 N log2 N operations per real transform of N points (customary), two "
         "transforms per step.",
-        "share in transposes: time without computation, mean over processes; only what "
-        "transforms do not hide if pipelined.",
-        "sent: by all processes per step.",
+        "share in transposes: share of the step without computation, mean over processes. If "
+        "pipelined, transposes that computation hides are not included.",
+        "sent: bytes that all processes send per step.",
     )
     yield notebook.table(
         "fft", context.title("Fourier transforms over pencils"), _FFT_COLUMNS, rows

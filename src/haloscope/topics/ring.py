@@ -81,7 +81,7 @@ def _cycles(part: Facet, context: Context) -> Table:
             notebook.estimate(case.time, case, SECONDS),
             notebook.estimate(each, case, SECONDS),
         ))  # fmt: skip
-    notebook.note("a message: cycle time / 2 N, the number of consecutive messages.")
+    notebook.note("per message: cycle time / number of consecutive messages, which is 2 N.")
     if reason := no_ring(part.cases):
         notebook.note(f"No latency by level: {reason}.")
     return notebook.table(

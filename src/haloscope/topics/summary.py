@@ -39,7 +39,7 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[
     swept = any(map(_points, cases))
     if swept:
         notebook.note(
-            "Cases with several points are timed per point, not per step; see the CSV file."
+            "Cases that measure several sizes or operations have a time for each in the CSV file."
         )
     settings = [[plain(case.settings.get(name), "") for name in names] for case in cases]
     in_bytes = all(case.size_unit == "B" for case in cases)

@@ -150,7 +150,7 @@ def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Ta
     rows = tuple(_row(tail, cases, notebook) for tail in found)
     least = listed([f"{_name(share)} {needed(share)}" for share in SHARES])
     notebook.note(
-        "Over repetitions, without warm-up; other tables have medians of launches.",
+        "Percentiles over repetitions, without warm-up. Other tables contain medians of launches.",
         "last / median: highest percentile in the row / median.",
         f"Required repetitions: {least}, over all launches for the value, and per launch for the "
         "interval.",

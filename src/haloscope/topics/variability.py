@@ -90,8 +90,8 @@ def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> Itera
     own = [one.case for one in found]
     notebook = Notebook(own, context.all_cases)
     notebook.note(
-        "Over whole launches, relative to their arithmetic mean, as in the literature; other "
-        "tables have medians.",
+        "Values are over whole launches, relative to their arithmetic mean, as in the literature. "
+        "Other tables contain medians.",
         "fastest, slowest: launches farthest from the mean.",
         "settled after: number of launches after which the mean stays within "
         f"{percent(SETTLED)} of the final mean.",
@@ -160,7 +160,7 @@ def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> Iter
         "Bars at the last launch: fastest to slowest launch.",
     ]
     if left_out:
-        notes.append(f"Cases with less variation, only in the table: {left_out}.")
+        notes.append(f"Cases with less variation are only in the table: {left_out}.")
     yield Figure(
         kind="variability",
         title=context.title("Convergence of the mean"),

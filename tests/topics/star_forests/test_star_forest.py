@@ -45,7 +45,7 @@ def test_latencies_are_listed_with_the_overhead_of_a_star_forest() -> None:
     assert first[2].published_value == 23.8e-6  # option B, intra-socket
     assert first[3].published_value == 35.9e-6
     assert first[1].published_value == 17.8e-6
-    named = [re.findall(rf"Summit \({SUMMIT}, tables (.+)\)", note) for note in table.notes]
+    named = [re.findall(rf"Summit, {SUMMIT}, tables (.+)", note) for note in table.notes]
     assert [re.findall(r"\d", one[0]) for one in named if one] == [["1", "2", "3"]]
 
 
@@ -64,8 +64,8 @@ def test_synchronisation_methods_are_compared_with_the_published_options() -> No
     ]  # fmt: skip
     published = [cell.published_value for cell in aware.rows[0][1:]]
     assert published == [25.3e-6, 23.8e-6, 19.9e-6, 19.0e-6, 35.9e-6]
-    assert aware.title.endswith("device's memory, gpu_aware)")
-    assert staged.title.endswith("device's memory, staged)")
+    assert aware.title.endswith("GPU-aware MPI)")
+    assert staged.title.endswith("through the host)")
     assert "device" not in host.title and len(host.columns) == 3
 
 
@@ -104,7 +104,7 @@ def test_published_gpu_times_are_compared_with_the_same_simulated_placement() ->
     assert published(on_summit(mpi="nccl")) == [None]
     assert published(on_summit("another")) == [None]
     (table,) = build("sf_latency", [on_summit(bind="close")])
-    assert table.title.split(", ")[-2:] == ["GPU memory", "gpu_aware)"]
+    assert table.title.split(", ")[-2:] == ["GPU memory", "GPU-aware MPI)"]
     assert any("for the simulated cluster" in note for note in table.notes)
 
 
@@ -123,7 +123,7 @@ def test_published_gpu_times_are_compared_only_with_real_runs_of_equal_messages(
     assert published(gpus_shared=2) is None  # which table 3 has not
     assert (published(mpi="staged"), published(mpi="nccl")) == (None, None)
     assert any(note.startswith("Published times") for note in built().notes)
-    assert "(one GPU, " in built(gpus_shared=2).title
+    assert "(ranks on one GPU, " in built(gpus_shared=2).title
 
 
 def test_ranks_on_two_sockets_never_share_a_gpu() -> None:
@@ -131,10 +131,10 @@ def test_ranks_on_two_sockets_never_share_a_gpu() -> None:
 
     def where(**layout: Any) -> str:
         (table,) = build("sf_latency", [on_summit(gpus_shared=2, **layout)])
-        return table.title.removesuffix(", GPU memory, gpu_aware)")
+        return table.title.removesuffix(", GPU memory, GPU-aware MPI)")
 
-    assert where(bind="close").endswith("(one GPU")
-    assert where(bind="spread").endswith("(two sockets")
+    assert where(bind="close").endswith("(ranks on one GPU")
+    assert where(bind="spread").endswith("(ranks on two sockets")
 
 
 def test_published_gpu_grids_are_not_compared_with_emulated_ones() -> None:

@@ -176,17 +176,21 @@ def source(table: PaperTable) -> str:
 
 
 def by_place(sources: Iterable[str]) -> list[str]:
-    """Return sources with the tables of one paper together: "Summit (paper, tables 1 and 2)"."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """Return sources with the tables of one paper together: "Summit, paper, tables 1 and 2"."""
+    found: dict[str, list[str]] = {}
     for one in sources:
-        before, _, table = one.rpartition(", table ")
-        end = ")" if table.endswith(")") else ""
-        place, number = ((before, end), table.removesuffix(end)) if before else ((one, ""), "")
+        before, _, table = without_brackets(one).rpartition(", table ")
+        place, number = (before, table) if before else (table, "")
         found.setdefault(place, []).append(number)
     return [
-        before if own == [""] else f"{before}, table{'s' if own[1:] else ''} {listed(own)}{end}"
-        for (before, end), own in found.items()
+        before if own == [""] else f"{before}, table{'s' if own[1:] else ''} {listed(own)}"
+        for before, own in found.items()
     ]
+
+
+def without_brackets(source: str) -> str:
+    """Return a source without brackets: "tara, hpcf-2010-6, table 3.1"."""
+    return source.replace(" (", ", ").removesuffix(")")
 
 
 def called(table: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.validation.bands import ErrorBand, known
+from haloscope.analysis.validation.cell_groups import ErrorKind
 from haloscope.grouped import grouped
 
 
@@ -17,7 +18,8 @@ class Grade:
 
     copied: the built-in cluster file of which theirs is an unchanged copy; otherwise "". beyond:
     properties that some case has and no published cell has (ErrorBand.beyond). fitted: whether
-    published times of such cases set numbers of the cluster file, and none validates it.
+    published times of such cases set numbers of the cluster file, and none validates it. other: the
+    kind of time that has a narrower band of its own, and this band.
     """
 
     cluster: str
@@ -27,6 +29,7 @@ class Grade:
     copied: str = ""
     beyond: tuple[str, ...] = ()
     fitted: bool = False
+    other: tuple[ErrorKind, ErrorBand] | None = None
 
     @property
     def contradicted(self) -> bool:
@@ -86,9 +89,10 @@ def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
         widest = max(found, key=lambda band: (not band.own, band.factor))
         beyond = {each for case in own if case.band for each in case.band.beyond(case.settings)}
         fitted = not widest.compared and _fitted(f"{name} on {cluster}")
-        grades.append(
-            Grade(cluster, name, len(own), widest, _copied(own[0]), tuple(sorted(beyond)), fitted)
-        )
+        kinds = {subject.kind: case.band for subject, case in pairs if case.band}
+        other = next(((k, band) for k, band in kinds.items() if band.factor < widest.factor), None)
+        copied, ranges = _copied(own[0]), tuple(sorted(beyond))
+        grades.append(Grade(cluster, name, len(own), widest, copied, ranges, fitted, other))
     ordered = sorted(grades, key=lambda one: (not one.band.own, -one.cases))
     verified = sum(case.verified for _, case in simulated)
     return Trust(tuple(ordered), verified) if ordered else None

@@ -34,13 +34,13 @@ _DESCRIPTION = """\
 Compare two result folders case by case, for example from before and after a change, or from two MPI
 libraries.
 
-Cases are matched by kernel, parameters, and layout. If each folder was measured with one MPI
-library and the two libraries differ, the libraries are compared. The times of all launches are
+Cases are matched by kernel, parameters, and layout. If the folders were measured with different MPI
+libraries, one each, cases are matched across the two libraries. The times of all launches are
 compared with a two-sided Mann-Whitney test, with Holm correction for the number of comparisons. The
 ratio of two medians is printed with a confidence interval if there are at least 6 launches. If a
-case measures several sizes, collective operations, or LogGP parameters, each is compared. Of the
-kernel 'stream', only the triad is compared. The table has one line per series of sizes; --details
-and --csv list every size. The number of launches limits how many comparisons the test can decide.
+case measures several sizes, collective operations, or LogGP parameters, each is compared. For the
+kernel stream, only the triad is compared. The table has one line per series of sizes; --details and
+--csv list every size. The number of launches limits how many comparisons the test can decide.
 With 3 launches per folder, it is none; with 5 launches, up to 6; with 8 launches, up to 300.
 
 On a batch system, the test compares allocations instead of launches. Each allocation is represented

@@ -28,7 +28,7 @@ With --rows launches, each row is one launch, with the median, minimum, and maxi
 repetitions, and the kernel's results. With --rows repetitions, each row is one timed repetition. A
 launch that measures several sizes has a separate row for each size. If a size has no valid time,
 its row contains the reason instead. Launches that did not run, damaged records, and results that
-are lists are omitted, and a message on standard error lists them.
+are lists are omitted. A message on standard error lists them.
 
 A Table Schema (frictionless data) describes the name, type, unit, and meaning of each column. In
 JSON and Parquet, it is part of the file. For CSV, it is written to FILE.schema.json. In Python,

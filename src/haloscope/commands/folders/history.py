@@ -56,13 +56,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add(
         "--of",
         metavar="CASE",
-        help="show only this case (an id, or its first digits) or the cases of this kernel",
+        help="show only the case with this id (or these first digits), or the cases of this kernel",
     )
     add(
         "--on",
         dest="machine",
         metavar="MACHINE",
-        help="show only the results of this machine, site, or simulated cluster",
+        help="show only results of the machine, site, or simulated cluster with this name",
     )
     add(
         "--in",

@@ -54,7 +54,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `import`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    tools = f"benchmark that wrote the files: {', '.join(_READERS)}"
+    tools = f"benchmark that wrote the files ({', '.join(_READERS)})"
     add("tool", metavar="TOOL", choices=_READERS, help=tools)
     add("files", metavar="FILE", nargs="+", type=Path, help="output files of the benchmark")
     where = "new or existing result folder (default: results/TOOL-DATE-TIME)"

@@ -46,6 +46,10 @@ def write(result: Advice, facts: AdviceFacts, directory: Path) -> Path:
     return writing.write(document(result, facts), directory, ("html", "csv"))
 
 
+def _compared(layouts: int) -> str:
+    return f"{count(layouts, 'layout')} {'was' if layouts == 1 else 'were'} compared"
+
+
 def document(result: Advice, facts: AdviceFacts) -> Document:
     """Return the page as data."""
     tables = [layouts(result, result.options, "layouts", "Layouts")]
@@ -57,7 +61,7 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
     request = _request(result.advised.candidate, facts.sockets)
     return Document(
         title=f"Advice: {facts.what}",
-        summary=f"{count(len(result.options), 'layout')} compared, {facts.how}. {facts.sureness}",
+        summary=f"{_compared(len(result.options))} ({facts.how}). {facts.sureness}",
         findings=tuple(arranged([*_findings(result)], 1)),
         sections=(
             Section("request", "Request", (), (request,), unfolded=True),

@@ -89,7 +89,7 @@ def sureness(result: Advice) -> str:
             )
             return f"The rounds do not show that any layout is {word} than the default.{needed}"
         shown = "the interval of the ratios per round is above 1"
-        return f"The best is {better} than the default, and {shown}."
+        return f"The best layout is {better} than the default, and {shown}."
     cells = f"{percent(COVERAGE)} of the published ratios"
     known = f"{cells} of this kernel and cluster: {_by_paper(band.tables)}"
     if not band.compared:
@@ -103,8 +103,12 @@ def sureness(result: Advice) -> str:
     )
     if result.verdict is Sureness.NO_DIFFERENCE:
         return error
-    side = "less" if result.verdict is Sureness.POSSIBLE else "more"
-    return f"The best is {better} than the default, {side} than the simulation error. {error}"
+    possible = result.verdict is Sureness.POSSIBLE
+    side = "is smaller than" if possible else "exceeds"
+    return (
+        f"The best layout is {better} than the default. The difference {side} the simulation "
+        f"error. {error}"
+    )
 
 
 def _by_paper(tables: Sequence[str]) -> str:

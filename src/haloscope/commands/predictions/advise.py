@@ -96,13 +96,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add("--via", metavar="SITE", help="run the simulations in batch jobs on SITE")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
-    number(parser, "--most-nodes", "maximum number of nodes (default: 8 times the minimum)")
+    number(parser, "--most-nodes", "maximum number of nodes (default: 8 times the least possible)")
     number(parser, "--launches", "number of launches per measured layout (default: 6)")
     add(
         "--within",
         metavar="TIME",
         type=_minutes,
-        help="start no further candidate after this time, for example 90s, 10m, or 1h (default "
+        help="start no new candidate after this time, for example 90s, 10m, or 1h (default "
         "unit: minutes); on a site, also the time limit of the job",
     )
     options.add_programs_to(parser)

@@ -47,10 +47,10 @@ from haloscope.topics.mapping.plan_cells import plan_cells
 
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables with the cluster file of its machine. The
-difference between a simulated and a published value is reported as an error. Supported are tables
-of wall times, Jacobi updates per second, GPU messages, and jobs on few and many nodes. The paper's
-statements are also checked against the simulated cells. For this purpose, runs that the tables list
-without times are simulated too, unless --table or --from is given.
+difference between a simulated and a published value is reported as an error. Tables of wall
+times, Jacobi updates per second, GPU messages, and jobs on few and many nodes are supported. The
+paper's statements are also checked against the simulated cells. For this purpose, runs that the
+tables list without times are simulated too, unless --table or --from is given.
 
 PAPER may also be `local`: the study validate-local then runs on this machine. Some of its launches
 calibrate the model, and the others measure solves and messages, whose times the model then
@@ -74,7 +74,8 @@ cluster file contains the cost of unbound processes. With bind = "close", predic
 filled nodes would be up to 2.2 times the published time (table 4.1 of hpcf-2018-10, one node).
 
 One assumption was made after results for several nodes were known: sums over all ranks use a tree
-(collectives in the cluster files). Other algorithms change table 4.1 of hpcf-2018-10 little.
+(key `collectives` in the cluster files). With other algorithms, the predictions of table 4.1 of
+hpcf-2018-10 change little.
 """
 _EPILOG = """\
 examples:

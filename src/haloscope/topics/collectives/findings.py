@@ -92,7 +92,8 @@ def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
     yield made(
         context,
         [case],
-        f"Collectives, largest size within {FLAT:.0f}x of the smallest",
+        "Collectives, largest size up to which the time is at most "
+        f"{FLAT:.0f}x that of the smallest",
         FindingShape.VALUE,
         [
             Claim({"operation": listed(names)}, estimate=Estimate(float(at), None, None, 1, "none"))
@@ -248,7 +249,7 @@ def halos(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     yield made(
         context,
         [measure.case for one in found for measure in (one.first, one.second)],
-        "Guideline for halos (one collective, not slower than single messages)",
+        "Guideline for halo exchanges (one collective should not be slower than single messages)",
         FindingShape.BOUND,
         [part],
         topic="collectives",

@@ -137,7 +137,7 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
     )
     explain(found, notebook)
     notebook.note(
-        "Times: phase exchange of a step, on the slowest rank.",
+        "Times are those of the phase exchange, per step, on the slowest rank.",
         "The specialised call should not be slower than general ones (Träff, Gropp and Thakur "
         "2010).",
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed, scatter
-from haloscope.analysis.validation.published import Reference, by_place
+from haloscope.analysis.validation.published import Reference, by_place, without_brackets
 from haloscope.grouped import grouped
 from haloscope.quantities import (
     NODE_SECONDS,
@@ -88,8 +88,8 @@ class Notebook:
         cell = self.beside(cell, published, mesh)
         if published.threads_bound and case.ranks > 1:
             self.note(
-                f"Published with threads bound (OMP_PROC_BIND={published.threads_bound}) and an "
-                "unknown binding of processes."
+                "The published times are for bound threads "
+                f"(OMP_PROC_BIND={published.threads_bound}); the binding of processes is unknown."
             )
         if case.simulated and case.settings.get("nodes") == 1:  # as in `haloscope validate`
             self._marks.add(FITTED)
@@ -139,9 +139,11 @@ class Notebook:
     def _published(self) -> str:
         meshes = [[mesh for mesh in own if mesh] for own in self._sources.values()]
         if len(meshes) == 1 or not all(meshes):
-            return listed(by_place(self._sources))
+            return "; ".join(by_place(self._sources))
         pairs = zip(self._sources, meshes, strict=True)
-        return "; ".join(f"of n = {listed(own)} by {source}" for source, own in pairs)
+        return "; ".join(
+            f"for n = {listed(own)}, {without_brackets(source)}" for source, own in pairs
+        )
 
     def _marks_of(self, case: MeasuredCase) -> str:
         marks = ""
@@ -271,7 +273,11 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
 def _pooled(cases: Sequence[MeasuredCase]) -> list[str]:
     """State that a case has the launches of others with identical code, if one has."""
     several = any(len({record.case for record in case.launches}) > 1 for case in cases)
-    return ["One process: launches of identical code are pooled."] if several else []
+    return (
+        ["Cases with one process run identical code, so their launches are pooled."]
+        if several
+        else []
+    )
 
 
 def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:

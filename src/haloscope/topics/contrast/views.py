@@ -88,7 +88,7 @@ def ratio_cell(contrast: Contrast, notebook: Notebook) -> Cell:
     cell = notebook.estimate(ratio, contrast.second.case)
     if ratio.band is None:
         return cell
-    notebook.note("speedup of simulated times: ± is the error of the ratio of two of them.")
+    notebook.note("speedup of simulated times: ± is the error of the ratio of the two times.")
     error = within(ratio.band)
     if ratio.low is not None:
         return replace(cell, spread=f"{cell.spread} {error}")
@@ -101,7 +101,7 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     if tests:
         number_of = count(tests[0].family, "comparison")
         notebook.note(
-            f"p is corrected for {number_of} (Holm).",
+            f"The p-values are corrected for {number_of} by Holm's method.",
             "The speedup is a ratio of medians.",
             f"Test for p: {tests_of(tests)}; a difference is significant at p ≤ {ALPHA}.",
         )

@@ -227,7 +227,7 @@ def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterato
         notes=(
             "Dashed: triad bandwidth, including write-allocate traffic, times operations per byte.",
             *([_ABOVE] if _above(curves) else []),
-            f"An update is {operations} operations.",
+            f"An update consists of {operations} operations.",
             "Bytes: those that the variant's algorithm moves; caches cannot reduce them.",
             "With several settings of a variant on the same number of cores: the fastest.",
         ),

@@ -137,7 +137,7 @@ def solver(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
             ],
             topic="memory",
             metric=BANDWIDTH,
-            bound=f"STREAM triad over {_sets(best.triad)} ({rate(best.triad.moved.value)})",
+            bound=f"the {rate(best.triad.moved.value)} of STREAM triad over {_sets(best.triad)}",
             but=(*CORES, "n", "variant"),
             caveats=[Caveat.PARTLY_CACHED] if served else [],
             near=[],

@@ -113,7 +113,7 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterato
     rows = tuple(_row(use, solvers, notebook) for use in found)
     notebook.note(
         "working set: data that all processes access in one sweep over the mesh.",
-        "achieved: from the declared number of bytes per point and iteration.",
+        "achieved: computed from the declared number of bytes per point and iteration.",
     )
     bounded = found[0].triad is not None
     if bounded:

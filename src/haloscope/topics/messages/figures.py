@@ -139,7 +139,7 @@ def _fit_figure(part: Facet, context: Context) -> Figure:
         alt=_in_words(case, models),
         notes=(
             *bars([case], panels[:1]),
-            "A model has no line where it gives a time below zero.",
+            "The line of a model is omitted where the model gives a negative time.",
             *(f"{one.name}: not fitted: {one.reason}." for one in unfitted(case)),
         ),
     )

@@ -145,7 +145,11 @@ def _seconds_table(
             *(Column(f"{name.replace(' ', '_')}_s", name) for name in names),
         ),
         rows=tuple(rows),
-        notes=(_MEDIANS if medians else "A phase's share of the step, of the case's time.",),
+        notes=(
+            _MEDIANS
+            if medians
+            else "Seconds: the phase's share of the step, multiplied by the case's time.",
+        ),
         folded=True,
     )
 
@@ -185,8 +189,8 @@ def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterat
     notebook = Notebook([one.case for one in found], context.all_cases)
     rows = tuple(row for one in found for row in _rows(one, cases, notebook))
     notebook.note(
-        "waiting: time per step by which the rank with the most computation exceeds the mean, "
-        "without other delays of messages.",
+        "waiting: time per step by which the rank with the most computation exceeds the mean. "
+        "Other delays of messages are not included.",
         "Values are means over steps; a few slow steps can raise them above the median.",
     )
     if any(len(one.ranks) > STRAGGLER_MOST for one in found):

@@ -78,9 +78,11 @@ def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
             FindingShape.PUBLISHED,
             [
                 Claim(
-                    {"quantity": "error"}, share=worst["error"], published=tuple(sources.values())
+                    {"quantity": "the error of the solution"},
+                    share=worst["error"],
+                    published=tuple(sources.values()),
                 ),
-                Claim({"quantity": "iteration counts"}, share=worst["iterations"]),
+                Claim({"quantity": "the number of iterations"}, share=worst["iterations"]),
             ],
             topic="convergence",
             metric=Metric("relative difference", ""),

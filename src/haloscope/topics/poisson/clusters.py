@@ -100,7 +100,7 @@ def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
     rows = [_published_row(known) for known in published[n]]
     rows += _own_rows(ours, form, _others(published[n], ours), notebook)
     notebook.note(
-        "'All cores' is one process per core. × is the speedup over the serial run on the same "
+        "'All cores' means one process per core. × is the speedup over the serial run on the same "
         "cluster. a–b is the range implied by the rounding of the published time."
     )
     if context.machine and context.machine.get("cpu"):

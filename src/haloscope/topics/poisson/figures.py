@@ -218,8 +218,7 @@ def _overlay(
         alt=f"Time of a solve with n = {n} ({program}) on {p[0]} to {p[-1]} processes: "
         f"{listed([curve.label for curve in curves])}.",
         notes=(
-            f"Variant and exchange of all: {program}; the fastest layout for each number of "
-            "processes.",
+            f"All times are for {program}, with the fastest layout for each number of processes.",
             f"Hollow: published ({'; '.join(tables)}).",
             "Simulated values are those of haloscope validate; shaded: their error.",
         ),

@@ -141,7 +141,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     otherwise = _otherwise(best, group, apart, context)
     if otherwise:
         yield made(
-            context, group, "Layouts in the paper, in a different order", FindingShape.PUBLISHED,
+            context, group, "Layouts that the paper orders differently", FindingShape.PUBLISHED,
             otherwise, topic="walltime", kind="published_order", metric=SOLVE, but=apart, near=[],
         )  # fmt: skip
 

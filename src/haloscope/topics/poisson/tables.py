@@ -166,8 +166,8 @@ def _memory_table(part: Facet, context: Context) -> Table:
         observed = _observed(case, None, notebook, context.library)
         rows.append((*head, derived[0], observed, derived[1]))
     notebook.note(
-        "in use: VmRSS of all processes together. beyond, per process: in use minus the vectors, "
-        "divided by the number of processes: used by the program and its MPI library."
+        "in use: VmRSS of all processes together. beyond, per process: memory in use minus the "
+        "vectors, divided by the number of processes. The program and its MPI library use it."
     )
     return notebook.table(
         "memory_by_ranks",

@@ -23,7 +23,7 @@ PETSC_DEFAULT = "B"
 
 OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": "D"}
 
-_OF_GPUS = "Published times are for GPU memory: compare how they grow, not the times themselves."
+_OF_GPUS = "Published times are for GPU memory: only their growth with the size is comparable."
 _OF_OTHER_GPUS = "Published times are for V100 GPUs with GPU-aware MPI."
 _OF_THE_SAME = "Published times are for the simulated cluster, with messages from GPU memory."
 
@@ -55,10 +55,10 @@ def by_n(case: MeasuredCase) -> dict[int, Swept]:
 
 
 APART = {
-    "intra_gpu": "one GPU",
-    "intra_socket": "one socket",
-    "inter_socket": "two sockets",
-    "inter_node": "two nodes",
+    "intra_gpu": "ranks on one GPU",
+    "intra_socket": "ranks on one socket",
+    "inter_socket": "ranks on two sockets",
+    "inter_node": "ranks on two nodes",
 }
 
 
@@ -355,12 +355,16 @@ def named(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
     }
 
 
+_WAYS = {"gpu_aware": "GPU-aware MPI", "staged": "staged through the host", "nccl": "NCCL"}
+
+
 def where(case: MeasuredCase) -> list[str]:
     """Return where the processes and their memory are, for titles."""
     memory, *given = (str(one) for one in memory_of(case))
+    ways = [_WAYS.get(one, one) for one in given[:1]]
     if case.on_gpus:  # GPUs are on their ranks' sockets
-        return [APART.get(str(placement_of(case)), ""), "GPU memory", *given[:1]]
-    of_device = [f"{memory}'s memory", *given[:1]] if given else []
+        return [APART.get(str(placement_of(case)), ""), "GPU memory", *ways]
+    of_device = [f"{memory} memory", *ways] if given else []
     shared = case.on_real_gpus and placement_of(case) == "intra_gpu"
     asked = str(case.settings.get("placement") or "")
-    return ["one GPU" if shared else asked, *of_device]
+    return ["ranks on one GPU" if shared else asked, *of_device]

@@ -65,7 +65,7 @@ _MORE = {
     "sf_scatter": (
         "Leaves on the sending rank as well",
         "leaves on both ranks",
-        "on the other alone",
+        "leaves on the other rank only",
     ),
 }
 
@@ -284,7 +284,7 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     points = sorted({size for one in found for size in one.sizes})
     yield made(
         context, [one.case for one in found],
-        "Largest part of message time from device memory",
+        "Largest part of the time of messages from device memory",
         FindingShape.BREAKDOWN, parts, topic=_TOPIC, metric=LATENCY, axis="size",
         points=points, but=(*_SWEPT, *names, *(["ppn"] if names else [])),
     )  # fmt: skip

@@ -129,7 +129,7 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
             "The device works while the host launches the next move and begins the next operation."
         )
         yield f"{model.source}."
-        yield "The time of a move: its launch and the device's work."
+        yield "The time of a move consists of its launch and the device's work."
         yield "T(sync): the wait for its stream, measured separately, once per wait."
         yield "begin: the library's work before packing."
     else:

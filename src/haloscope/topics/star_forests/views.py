@@ -160,7 +160,7 @@ def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator
     notebook.note(
         "synchronised: the second kernel is launched after the first has ended, so its "
         "launch is not hidden.",
-        "added: the additional time.",
+        "added: the time that the synchronisation adds.",
     )
     if any(cell.published for row in rows for cell in row):
         notebook.note(
