@@ -83,17 +83,18 @@ def test_ids_of_tables_are_printed_on_request(ids: bool) -> None:
     assert ("some-id" in out.getvalue()) == ids
 
 
-def test_notes_of_several_tables_are_printed_once() -> None:
+@pytest.mark.parametrize(("ids", "name"), [(False, "One"), (True, "first")])
+def test_notes_of_several_tables_are_printed_once(ids: bool, name: str) -> None:
     (table,) = made.build("bandwidth", cases(quick()), Context(machine=MACHINE))
     several = ("of both", "1", "2", "3")
-    one = replace(table, title="One", notes=(*several, "of one"))
+    one = replace(table, id="first", title="One", notes=(*several, "of one"))
     other = replace(table, title="Other", notes=("of both", "of the other"))
     out = StringIO()
 
-    Console(file=out, width=80).print(tables([one, other]))
+    Console(file=out, width=80).print(tables([one, other], ids=ids))
 
     noted = [line.strip() for line in out.getvalue().splitlines() if line.startswith("- of")]
-    assert noted == ["- of the other", "- of both", "- of one (One)"]
+    assert noted == ["- of the other", "- of both", f"- of one ({name})"]
 
 
 def test_columns_of_verdicts_name_the_second_folder() -> None:

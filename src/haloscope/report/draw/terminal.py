@@ -151,12 +151,12 @@ def everything(document: Document) -> RenderableType:
 def tables(chosen: Sequence[Table], *, ids: bool = False) -> RenderableType:
     """Return tables, one below the other, each with its own notes; then all others, once.
 
-    ids: print the id of each table behind its title: the command takes ids.
+    ids: print the id of each table behind its title, and in notes: the command takes ids.
     """
     notes = [table.notes for table in chosen]
     pairs = zip(chosen, own_notes(notes), strict=True)
     parts = [part for table, own in pairs for part in _table(table, own, ids=ids)]
-    if others := common_notes(chosen):
+    if others := common_notes(chosen, ids=ids):
         parts += [Text("Notes", style="bold"), *(_Item(note, "dim") for note in others), Text()]
     return Group(*parts)
 

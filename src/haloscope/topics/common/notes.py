@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from haloscope.quantities import listed
 from haloscope.topics.common.notebook import (
     EMULATED,
     FITTED,
@@ -62,11 +63,18 @@ def placed(note: str, where: str) -> str:
     return f"{note.removesuffix('.')} ({where}){'.' * note.endswith('.')}"
 
 
-def common_notes(tables: Sequence[Table]) -> list[str]:
-    """Return all other notes of tables, each with the titles of its tables, unless all have it."""
-    found = other_notes([table.notes for table in tables])
-    titles = {note: "; ".join(tables[k].title for k in having) for note, having in found.items()}
+def common_notes(tables: Sequence[Table], *, ids: bool = False) -> list[str]:
+    """Return all other notes of tables, each with the titles of its tables, unless all have it.
+
+    ids: the tables are shown with their ids, which are shorter than titles.
+    """
     return [
-        note if len(having) == len(tables) else placed(note, titles[note])
-        for note, having in found.items()
+        note
+        if len(having) == len(tables)
+        else placed(note, _names([tables[k] for k in having], ids=ids))
+        for note, having in other_notes([table.notes for table in tables]).items()
     ]
+
+
+def _names(tables: Sequence[Table], *, ids: bool) -> str:
+    return listed([one.id for one in tables]) if ids else "; ".join(one.title for one in tables)
