@@ -28,7 +28,7 @@ from haloscope.findings.words import (
     interval,
     interval_of,
     joined,
-    own_words,
+    ordered_words,
     place_of,
     point_of,
     spread_of,
@@ -247,7 +247,7 @@ def _trends(finding: Finding) -> str:
 
 
 def _trend(finding: Finding, part: Claim) -> str:
-    own = own_words(finding, part)
+    own = ordered_words(finding, {**part.subject, **point_of(finding, part)})
     value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
     if part.ratio is None:
         cost = "" if part.node_s is None else node_time(part.node_s)
@@ -267,7 +267,7 @@ def _trend(finding: Finding, part: Claim) -> str:
     if pace == _MORE and not with_own:
         pace, than = "that", "with"
     undecided = VERDICTS[part.verdict] if part.verdict is Verdict.UNDECIDED else ""
-    to = f" {than} {words(part.reference)}" if part.reference else ""
+    to = f" {than} {ordered_words(finding, part.reference)}" if part.reference else ""
     by = f"{times} {pace}{with_own}{to}"
     by += bracketed(sure, undecided, efficiency, cost)
     return f"{_stated(finding, value, own)}, {by}" if value else by

@@ -186,9 +186,8 @@ def point_of(finding: Finding, part: Claim) -> Settings:
     return {finding.axis: part.at[0]} if finding.axis and len(part.at) == 1 else {}
 
 
-def own_words(finding: Finding, part: Claim) -> str:
-    """Describe the subject of a part, with its point; a layout to request in its own order."""
-    settings = {**part.subject, **point_of(finding, part)}
+def ordered_words(finding: Finding, settings: Settings) -> str:
+    """Describe settings; layouts to request in the order of a request."""
     if finding.shape is FindingShape.REQUEST:
         return ", ".join(words({name: value}) for name, value in settings.items())
     return words(settings)

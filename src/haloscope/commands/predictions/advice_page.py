@@ -113,7 +113,7 @@ def _findings(result: Advice) -> list[Finding]:
     band = result.band.factor if result.band else None
     claim = Claim(
         {**_settings(advised), **({"choice": _DEFAULT} if advised is usual else {})},
-        {**_settings(usual), "choice": _DEFAULT} if by_time else {},
+        {"choice": _DEFAULT, **_settings(usual)} if by_time else {},
         estimate=advised.time,
         ratio=Ratio.of(replace(result.gain, band=band)) if by_time else None,
         node_s=advised.node_seconds,

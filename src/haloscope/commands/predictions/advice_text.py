@@ -90,17 +90,16 @@ def sureness(result: Advice) -> str:
             return f"The rounds do not show that any layout is {word} than the default.{needed}"
         shown = "the interval of the ratios per round is above 1"
         return f"The best layout is {better} than the default, and {shown}."
-    cells = f"{percent(COVERAGE)} of the published ratios"
-    known = f"{cells} of this kernel and cluster: {_by_paper(band.tables)}"
+    of_all = percent(COVERAGE)
+    known = f"{of_all} of the published ratios of this kernel and cluster are within it"
+    known += f" ({_by_paper(band.tables)})"
     if not band.compared:
         what = "variant" if band.basis is Basis.VARIANT else "kernel and cluster"
-        others = percent(COVERAGE) if band.of.startswith("published") else cells
-        known = f"{others} of {band.of}; not validated for this {what}"
+        of = band.of if band.of.startswith("published") else "the published ratios of " + band.of
+        known = f"{of_all} of {of} are within it; it is not validated for this {what}"
     elif result.beyond:
-        known += f", none of which has {result.beyond}; not validated for this case"
-    error = (
-        f"The error of a ratio of simulated times is a factor of {number(band.factor)} ({known})."
-    )
+        known += f"; none of them has {result.beyond}, so it is not validated for this case"
+    error = f"The simulation error of a ratio is a factor of {number(band.factor)}: {known}."
     if result.verdict is Sureness.NO_DIFFERENCE:
         return error
     possible = result.verdict is Sureness.POSSIBLE
