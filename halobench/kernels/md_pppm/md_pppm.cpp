@@ -151,9 +151,9 @@ std::vector<Result> results() {
        "node model (in simulations); absent: takes no time (in real runs)"},
   };
   for (const auto& [name, purpose] : sending) {
-    const auto what = std::string(" that all ranks send per step ") + purpose;
-    all.push_back({std::string(name) + "_messages", real, "number of messages" + what});
-    all.push_back({std::string(name) + "_bytes", real, "number of bytes" + what, "B"});
+    const auto what = std::string(" sent by all ranks per step ") + purpose;
+    all.push_back({std::string(name) + "_messages", real, "total number of messages" + what});
+    all.push_back({std::string(name) + "_bytes", real, "total number of bytes" + what, "B"});
   }
   return all;
 }

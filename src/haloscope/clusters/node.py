@@ -138,7 +138,7 @@ class Gpu(TomlTable):
     launch_s: Quantity
     """host time to launch a kernel or a copy"""
     launch_latency_s: Quantity | None = None
-    """time from a launch to its start on the GPU; 0 if omitted"""
+    """time from the launch of a kernel to its start on the GPU; 0 if omitted"""
     stream_sync_s: Quantity
     """host time to synchronise with a stream or an event, without waiting"""
     device_sync_s: Quantity

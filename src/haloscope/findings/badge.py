@@ -101,7 +101,7 @@ def _other(one: Grade) -> str:
     if one.other is None or within(one.other[1].factor) == within(one.band.factor):
         return ""
     where = one.other[0].removeprefix("time ")
-    return f". {capitalised(where)}, their error is {within(one.other[1].factor)}"
+    return f". {capitalised(where)}, the error is within {within(one.other[1].factor)}"
 
 
 _LAYOUT = (

@@ -113,8 +113,8 @@ def words(settings: Settings) -> str:
         elif value not in (None, "") and not (name == "level" and "working_set" in settings):
             texts.append(str(value))
     every = ", ".join(text for text in texts if text)
-    first = [str(settings[name]) for name in _LEADING if settings.get(name)]
-    return ", ".join(filter(None, (*first, every)))
+    choice, part = (str(settings.get(name) or "") for name in _LEADING)
+    return ", ".join(filter(None, (choice, " with ".join(filter(None, (part, every))))))
 
 
 def _formed(name: str, settings: Settings) -> str:

@@ -136,7 +136,8 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     yield _others(records)
     yield from map(sentence, validity(cases))
     asked = _bindings(records)
-    yield f"The node model assumes this placement of ranks and threads: {listed(asked)}."
+    several = "these placements" if len(asked) > 1 else "this placement"
+    yield f"The node model assumes {several} of ranks and threads: {listed(asked)}."
     yield _messages(records)
 
 

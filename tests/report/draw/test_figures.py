@@ -186,7 +186,7 @@ def test_an_outlier_launch_is_a_separate_dot() -> None:
 
 @pytest.mark.parametrize(
     ("launches", "bars"),
-    [(1, ("repetitions", "only launch")), (2, ("interval or range ", "over launches"))],
+    [(1, ("repetitions", "one launch")), (2, ("confidence interval", "over launches"))],
 )
 def test_only_drawn_elements_are_explained(launches: int, bars: tuple[str, ...]) -> None:
     """No launch of two can lie far outside of both."""

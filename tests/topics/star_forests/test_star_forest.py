@@ -105,7 +105,7 @@ def test_published_gpu_times_are_compared_with_the_same_simulated_placement() ->
     assert published(on_summit("another")) == [None]
     (table,) = build("sf_latency", [on_summit(bind="close")])
     assert table.title.split(", ")[-2:] == ["GPU memory", "GPU-aware MPI)"]
-    assert any("for the simulated cluster" in note for note in table.notes)
+    assert any("cluster that is simulated" in note for note in table.notes)
 
 
 def test_published_gpu_times_are_compared_only_with_real_runs_of_equal_messages() -> None:

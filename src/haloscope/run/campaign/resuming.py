@@ -54,7 +54,7 @@ def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
     keep = Path(plan.keep)
     if keep.resolve().is_relative_to(folder.resolve()):
         return keep
-    what = f"its plan requests files of simulated cases outside this folder, in '{plan.keep}'"
+    what = f"its plan would write files of simulated cases outside this folder, to '{plan.keep}'"
     remedy = "if you trust this plan, confirm the folder with --keep DIR"
     raise UserError(Problem(f"--resume {folder}", what, remedy))
 

@@ -179,7 +179,7 @@ def check_gpus(patient: Patient) -> CheckResult:
     try:
         compiler = gpu_compilers.find(device)
     except UserError as error:
-        what = f"{what}, but no working compiler for {device.upper()}"
+        what = f"{what}, but no working {device.upper()} compiler"
         return CheckResult("GPU", "note", what, error.problems[0].remedy)
     what = f"{what} and compiler {compiler}; to use them, run studies with --device {device}"
     return CheckResult("GPU", "ok", what)

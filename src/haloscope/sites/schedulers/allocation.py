@@ -50,7 +50,7 @@ def names_of(text: str, where: str) -> tuple[str, ...]:
     try:
         return tuple(NodeSet(text, resolver=RESOLVER_NOGROUP))
     except (NodeSetParseError, ValueError) as error:
-        raise UserError(Problem(where, str(error), INSIDE)) from error
+        raise UserError(Problem(where, f"invalid list of nodes: {error}", INSIDE)) from error
 
 
 def lines_of(file: str, where: str) -> list[str]:
@@ -104,4 +104,4 @@ def _width(one: str) -> float:
     return max(1.0, float(ends[2]) - float(ends[1]) + 1.0) if ends else 1.0
 
 
-INSIDE = "run this command inside a job of the batch system"
+INSIDE = "run this command inside a batch job"

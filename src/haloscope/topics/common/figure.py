@@ -127,10 +127,10 @@ def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, .
     notes = []
     if any(mark.low is not None for mark in marks):
         launches = {min(2, len(case.launches)) for case in cases}
-        over = "interval or range over launches"
+        over = "confidence interval over launches, or the range if they are few"
         if 1 in launches:
-            over = f"{over}; with one launch, over its repetitions"
-        shown = over if 2 in launches else "range over the repetitions of the only launch"
+            over = f"{over}; with one launch, the range over its repetitions"
+        shown = over if 2 in launches else "range over the repetitions of one launch"
         notes.append(f"Bars show the {shown}.")
     if any(mark.outliers for mark in marks):
         notes.append(

@@ -240,7 +240,7 @@ def spread_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
         "mean of the medians of {allocations} of the batch system, with {launches} "
         "(Kalibera and Jones 2013), {confidence}.",
         "range": "a … b: range over {launches}; too few for a confidence interval.",
-        "repetitions": "(a … b): range over the repetitions of the only launch; other "
+        "repetitions": "(a … b): range over the repetitions of one launch; other "
         "launches may differ.",
         "none": "A value without a range: {launches}, too few for an interval.",
     }

@@ -203,7 +203,7 @@ def _stream_figure(
         for case, points in chosen.items()
     ]
     held = (
-        f"Dotted lines show the capacity of each cache per core, with {count(most, 'core')} in use."
+        f"Dotted lines show the cache capacity available to each of {count(most, 'core')} in use."
     )
     dotted = [held] if guides else []
     panel = Lines(

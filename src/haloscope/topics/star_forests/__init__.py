@@ -25,7 +25,10 @@ OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": 
 
 _OF_GPUS = "Published times are for GPU memory: only their growth with the size is comparable."
 _OF_OTHER_GPUS = "Published times are for V100 GPUs with GPU-aware MPI."
-_OF_THE_SAME = "Published times are for the simulated cluster, with messages from GPU memory."
+_OF_THE_SAME = (
+    "Published times were measured on the cluster that is simulated here, with messages in GPU "
+    "memory."
+)
 
 
 def about_published(cases: Sequence[MeasuredCase]) -> str:
