@@ -109,7 +109,7 @@ def main() -> None:
         *HEADER, *(target.row() for target in targets(figures)), "",
         "| sweeps or triad | median rate | range |", "|---|---|---|", *rates, "",
         f"Streaming stores make the triad {stores:.2f}x faster on this machine, which indicates "
-        "the possible gain of `variant=streaming`.", "",
+        "how much `variant=streaming` can gain.", "",
         f"The triad is {median(growths):.2f}x faster on two ranks than on one "
         f"({min(growths):.2f}x to {max(growths):.2f}x in single rounds).", "",
     ]  # fmt: skip

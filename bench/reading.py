@@ -119,7 +119,7 @@ def main() -> None:
     head = [taken(), "", *HEADER]
     body = [*head, *(target.row() for target in targets), "", note]
     print("\n".join(body))
-    how = "Each figure is the median over rounds. A busy machine lengthens wall times."
+    how = "Each value is the median over all rounds. Wall times are longer on a busy machine."
     write_page("reading", "Time to read a large result folder", body, how)
 
 

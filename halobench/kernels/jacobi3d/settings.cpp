@@ -70,8 +70,8 @@ std::vector<Parameter> parameters() {
   std::vector<Parameter> all = {
       {"L", integer, "100", "points per edge of each rank's cube, with size=cubes", "", 1, 1 << 20},
       {"size", text, "cubes",
-       "points of the whole mesh along x, y, and z, such as 400x400x400 (strong scaling), or "
-       "cubes: L x L x L points on each rank (weak scaling)"},
+       "number of points of the whole mesh along x, y, and z, such as 400x400x400 (strong "
+       "scaling); 'cubes' means L x L x L points on each rank (weak scaling)"},
       {"topology", text, "auto",
        "grid of ranks along x, y, and z, such as 4x1x1; auto: the grid that exchanges the fewest "
        "bytes; 1d, 2d, or 3d: the most even grid of that dimension"},

@@ -125,9 +125,9 @@ std::vector<Parameter> parameters() {
        "number of copies of the benchmark's box of 32,000 atoms along x, y, and z, such as 2x2x2; "
        "ranks: one copy per rank (weak scaling)"},
       {"rebuild", integer, "9",
-       "number of steps between two builds of the neighbour lists. The first step builds them. The "
-       "original benchmark builds them 11 times in 100 steps. Simulations time all "
-       "steps from one build to the next together",
+       "number of steps from one build of the neighbour lists to the next. The first step builds "
+       "them. The original benchmark builds them 11 times in 100 steps. In simulations, the steps "
+       "from one build to the next are timed as one block",
        "", 1, 1e6},
       Parameter::one_of(
           "alike", "each",

@@ -32,8 +32,8 @@ std::vector<Parameter> spmv_parameters() {
        "", 1, 1e15},
       {"row_length", integer, "27",
        "nonzeros per row (random) or mean nonzeros per row (power_law), at most the "
-       "number of columns within the bandwidth; for a Matrix Market file, the rounded "
-       "mean of the file",
+       "number of columns within the matrix bandwidth; for a Matrix Market file, the mean "
+       "number of nonzeros per row, rounded",
        "", 1, 1e9},
       {"bandwidth", integer, "0",
        "maximum distance of nonzeros from the diagonal with matrix=random; 0: no limit", "", 0,

@@ -161,8 +161,8 @@ class Check(ProgramTable):
         f"any part of a name; {WORDS}",
     )
     by: Called | None = None
-    """the name of a result that assigns each of several values to a value of the reference, such as
-    the step number"""
+    """the name of the result by which each of several values is matched with its reference value,
+    such as the step number"""
     relative: Annotated[Real, Field(ge=0)] = 0.0
     """the largest allowed relative deviation"""
     absolute: Annotated[Real, Field(ge=0)] = 0.0

@@ -160,7 +160,8 @@ def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
         + "; ".join(_in_words(curve) for curve in curves)
         + ".",
         notes=(
-            "Bars: bootstrap interval of the ratio of medians, or its range if launches are few.",
+            "Bars: bootstrap interval of the ratio of medians, or its range if there are few "
+            "launches.",
         )
         * any(one.low is not None for one in marks),
     )

@@ -122,7 +122,9 @@ def _instead() -> str:
 def absent() -> Problem:
     """Return the problem that SimGrid is not installed."""
     what = f"SimGrid is not installed (smpicxx or smpirun is not in {folder() or 'PATH'})"
-    remedy = f"{_instead()}{INSTALL}, or set SIMGRID_ROOT to the prefix of an installation"
+    if instead := _instead():
+        return Problem("simulation", what, f"correct SIMGRID_ROOT, or {instead}{INSTALL}")
+    remedy = f"{INSTALL}, or set SIMGRID_ROOT to the prefix of an installation"
     return Problem("simulation", what, remedy)
 
 

@@ -30,7 +30,7 @@ library with kernels built for GPUs (see docs/devices.md).
 
 'toolchain add' can also install lammps (for the external program lammps_rhodo), fftw (for the
 kernel fft_pencil), simgrid (for simulated clusters), and cuda (the compiler nvcc). The system may
-already provide the last three.
+already provide fftw, simgrid, and cuda.
 
 Each kernel is a separate program, which is built when a case first needs it. 'toolchain build'
 builds kernels in advance.

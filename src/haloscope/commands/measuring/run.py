@@ -107,7 +107,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     number(parser, "--nodes", "with --via, number of nodes per job (default: 1)")
     flag(parser, "--detach", "submit the jobs to a site without waiting for them")
     flag(parser, "--script-only", "write the job scripts for a site without submitting them")
-    number(parser, "--minutes", "time limit of each job on a site, in minutes")
+    number(parser, "--minutes", "time limit for each job on a site, in minutes")
     flag(parser, "--no-report", "print the summary, but do not write a report")
 
 

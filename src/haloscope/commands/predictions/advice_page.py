@@ -176,8 +176,8 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     notes += ["The line shows the Pareto front."] * several
     if band is not None:
         notes.append(
-            "Times in the shaded area are within the simulation error of the default's time (a "
-            f"factor of {number(band.factor)})."
+            "In the shaded area, times differ from that of the default layout by at most the "
+            f"simulation error (a factor of {number(band.factor)})."
         )
     else:
         notes.append("Bars show the confidence interval of the median over launches.")

@@ -58,10 +58,10 @@ predicts. The expected duration is printed before the first launch, or after one
 case. To continue after an interruption, use run --resume. To evaluate only the completed launches,
 use --from.
 
-Values in cluster files come from data sheets, descriptions, and published cells (see set_by in the
-file). The errors of these published cells are reported separately from those of predicted cells. If
-a paper's speedups determine a time more precisely than its printed digits do, that time is used. No
-error is computed for times with too few digits.
+Values in cluster files come from data sheets, descriptions of machines, and cells of published
+tables (see set_by in the file). The errors of cells that were used in this way are reported
+separately from those of predicted cells. If a time computed from a paper's speedups is more precise
+than the printed time, it is used instead. No error is computed for times with too few digits.
 
 The error of a naive guess is listed beside each error. For times, the guess is the published time
 on one node divided by the number of nodes. For rates, it is the rate of one rank multiplied by the

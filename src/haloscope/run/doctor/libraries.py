@@ -95,8 +95,8 @@ def check_mpi(patient: Patient) -> CheckResult:
     what = f"{toolchain.version} ({toolchain.mpirun})"
     pair = in_path.found() if toolchain.name == "system" else None
     if pair is not None and (others := in_path.passed_over(pair)):
-        remedy = "put the bin folder of the intended library first in PATH, or repair or remove "
-        remedy += "the others"
+        remedy = "put the bin folder of the intended library first in PATH, or remove those that "
+        remedy += "do not work"
         return CheckResult("MPI", "warn", f"{what} is used, because {'; '.join(others)}", remedy)
     return CheckResult("MPI", "ok", what)
 

@@ -133,7 +133,7 @@ class BatchPlace(Place):
         """Return the nodes of the job that runs this process. Raise UserError outside a job."""
         found = self.scheduler.allocation(self.described, os.environ)
         if found is None:
-            what = "this process is not part of a batch job of this site"
+            what = "this process is not part of a batch job on this site"
             remedy = "use haloscope run, which submits the jobs"
             raise UserError(Problem(f"--on {self.name}", what, remedy))
         return found

@@ -86,8 +86,8 @@ def _scaling_figure(
             *_sources(shown, context),
             *of_launches(
                 (case for _, _, steps in shown for case in steps.values()),
-                "Bars: bootstrap interval of the ratio of medians, or its range if launches "
-                "are few.",
+                "Bars: bootstrap interval of the ratio of medians, or its range if there "
+                "are few launches.",
             ),
         ),
         cases=tuple(case.id for _, _, steps in shown for case in steps.values()),
