@@ -131,8 +131,9 @@ std::vector<Parameter> parameters() {
        "", 1, 1e6},
       Parameter::one_of(
           "alike", "each",
-          "how simulations treat identical steps between builds, and identical transforms within a "
-          "step. each: simulate all of them; once: simulate one and reuse its time for the others. "
+          "how simulations treat identical steps between two builds of the neighbour lists and "
+          "identical transforms within a step. each: simulate all of them; once: simulate one and "
+          "reuse its time for the others. "
           "Real runs always execute all of them",
           {"each", "once"}),
   };

@@ -48,7 +48,7 @@ std::vector<Parameter> spmv_parameters() {
           "split: the product with local columns is computed while messages are in flight, and the "
           "product with remote columns afterwards; split_temporary: as split, but the remote "
           "product is computed in a separate vector, which is added at the end (with several "
-          "threads, except in simulations, by the thread that waits for the messages); "
+          "threads, the thread that waits for the messages computes it, except in simulations); "
           "early_launch (on a device only): as split, but the messages start after the local "
           "product is launched. On a device, split_temporary also starts the messages then, and "
           "uses one stream per product. In figure 12 of the published report, scheme a is split, b "

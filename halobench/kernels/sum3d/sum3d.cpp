@@ -243,7 +243,7 @@ Kernel sum3d() {
   kernel.paper = "orfeo-mpi-report, section 1.B";
   kernel.parameters = parameters();
   kernel.results = {
-      {"cycle_s", real, "median time over repetitions of one scatter, sum, and gather", "s"},
+      {"cycle_s", real, "time of one scatter, sum, and gather, median over repetitions", "s"},
       {"elements", integer, "elements per array"},
       {"elements_per_rank", integers, "elements per rank"}};
   kernel.repetitions = "10";

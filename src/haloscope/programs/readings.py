@@ -68,8 +68,8 @@ class PointsRead(ProgramTable):
     per: StepsSaid = 1
     """the number of steps in the group time, as an integer or the name of a parameter"""
     messages: Annotated[int, Field(ge=1)] = 1
-    """the number of messages of this size in a printed time, as an integer from 1, such as 2 if
-    both ranks send a message"""
+    """the number of messages of this size that a printed time covers, as an integer from 1; for
+    example, 2 if both ranks send a message"""
     operation: Capture | None = None
     """a regular expression for headings; its group is the operation, such as allreduce, to which
     the lines below the heading belong"""

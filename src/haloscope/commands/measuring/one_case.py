@@ -131,7 +131,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         where = f"--placement {arguments.placement}"
         yield Problem(where, "unknown placement", remedy)
     if arguments.transport == ALL:
-        remedy = "give one transport (haloscope toolchain list)"
+        remedy = "give one transport; to list all: haloscope toolchain list"
         yield Problem("--transport all", "supported only in a study", remedy)
 
 
