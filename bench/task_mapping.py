@@ -62,15 +62,17 @@ HOW = "\n".join(
         "number of tasks |",
         "| distributed | tasks on the largest number of nodes that was simulated with this "
         "number of tasks |",
-        "| intermediate | tasks on a number of nodes between these two |",
+        "| intermediate | tasks on a number of nodes between those of "
+        "concentrated and distributed |",
         "| reference | the run with the fewest tasks on one node; 'work per task' is relative to "
         "this run |",
         "| / fewest nodes | time relative to the run on the fewest nodes |",
         "",
-        "These layouts use block mapping, and the ranks of a node are spread over its cores. "
-        "Published values are the run times of the original programs: from table 5 of the paper "
-        "for one node, and otherwise from its section 6 and table 6. The paper does not specify "
-        "the reference of its percentages. They are interpreted as relative to the shorter time.",
+        "These layouts use block mapping, and the ranks of a node are distributed across its "
+        "cores. Published values are the run times of the original programs: from table 5 of the "
+        "paper for one node, and otherwise from its section 6 and table 6. The paper does not "
+        "specify the reference of its percentages. They are interpreted as relative to the "
+        "shorter time.",
     ]
 )
 """HOW explains all tables; their own notes repeat it and are not on the page."""

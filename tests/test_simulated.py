@@ -204,7 +204,7 @@ def test_one_simulated_step_represents_identical_steps(smpi: None) -> None:
     assert each["work"]["messages"] > 0
     assert once["work"] == pytest.approx(each["work"])
     assert once["result"] == each["result"]
-    with pytest.raises(AssertionError, match="periods of rebuild=7 steps"):
+    with pytest.raises(AssertionError, match="multiple of rebuild=7 steps"):
         simulate(f"{command} alike=once steps=3", "yes")
 
 

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from io import TextIOWrapper
+from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
@@ -32,15 +36,36 @@ TEXT_LIMIT = 100_000
 class TomlTable(BaseModel):
     """A table of a user's file: unknown keys are refused. A key's docstring is its description."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, defer_build=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
-        """Join the lines of descriptions."""
-        for field in cls.model_fields.values():
-            field.description = field.description and " ".join(field.description.split())
+        """Take descriptions from docstrings.
+
+        pydantic's use_attribute_docstrings would parse the source of a module once per class.
+        """
+        texts = _docstrings(cls.__module__).get(cls.__name__, {})
+        for name, field in cls.model_fields.items():
+            field.description = field.description or texts.get(name)
+
+
+@cache
+def _docstrings(module: str) -> dict[str, dict[str, str]]:
+    """Return the docstrings of the attributes of a module's classes, each on one line."""
+    source = Path(sys.modules[module].__file__ or "").read_text(encoding="utf-8")
+    return {
+        node.name: {
+            key.target.id: " ".join(text.value.value.split())
+            for key, text in pairwise(node.body)
+            if isinstance(key, ast.AnnAssign)
+            and isinstance(key.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+            and isinstance(text.value.value, str)
+        }
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef)
+    }
 
 
 def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:

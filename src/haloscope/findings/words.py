@@ -188,9 +188,15 @@ def point_of(finding: Finding, part: Claim) -> Settings:
 
 def ordered_words(finding: Finding, settings: Settings) -> str:
     """Describe settings; layouts to request in the order of a request."""
-    if finding.shape is FindingShape.REQUEST:
-        return ", ".join(words({name: value}) for name, value in settings.items())
-    return words(settings)
+    if finding.shape is not FindingShape.REQUEST:
+        return words(settings)
+    texts = (
+        count(value, *COUNTED[name])
+        if name in COUNTED and isinstance(value, int)
+        else words({name: value})
+        for name, value in settings.items()
+    )
+    return ", ".join(text for text in texts if text)
 
 
 def bracketed(*texts: str) -> str:

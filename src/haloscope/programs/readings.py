@@ -148,7 +148,7 @@ class Check(ProgramTable):
     says: Pattern | None = None
     """a regular expression that must match in the output"""
     result: Called | None = None
-    """name of the result to check against `least`, `most`, `expected`, or `reference`"""
+    """the name of the result to check against `least`, `most`, `expected`, or `reference`"""
     least: Real | Called | None = None
     """the smallest correct value, as a number or the name of a parameter"""
     most: Real | Called | None = None

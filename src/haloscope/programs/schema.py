@@ -121,7 +121,7 @@ class Need(ProgramTable):
     kind: Literal["executable", "file", "folder"]
     """the kind of item: 'executable', 'file', or 'folder'"""
     get: str
-    """how to obtain the item, as a string; printed with the error if the item is missing"""
+    """a description of how to obtain the item; printed with the error if the item is missing"""
     variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
     """the name of an environment variable that contains the path, tried first"""
     added: Called | None = None
@@ -189,7 +189,7 @@ class ProgramFile(ProgramTable):
     """The keys at the top of program.toml. The name of its folder is the name of the kernel."""
 
     summary: str
-    """what the program does, and what counts as a step, as a string"""
+    """a description of what the program does and of what counts as a step"""
     command: Annotated[list[str], Field(min_length=1)]
     """the command of each rank as a list of arguments, without launcher or shell; {name} is
     replaced by a parameter, a need, or a built-in name"""

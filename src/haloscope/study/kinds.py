@@ -199,7 +199,7 @@ FINDINGS = {
     "message_streams": "highest message rate and bandwidth of streams",
     "gpu_messages": "bandwidth of messages between GPUs",
     "forest_overhead": "overhead of a star forest over messages between GPUs",
-    "startup": "message sizes at which start-up takes most of the time from device memory",
+    "startup": "message sizes whose time from device memory is mostly start-up",
     "device_settings": "effect of settings on star forests in device memory",
     "forests_or_messages": "time of star forest operations relative to plain messages",
     "synchronisation": "cost of a synchronisation between device kernels",

@@ -194,8 +194,8 @@ class Study(_Model):
     question: str | None = None
     """the question that the study answers, as the first line of its report; the title if omitted"""
     answer: Annotated[str, OneOf(lambda: [*kinds.FINDINGS])] | None = None
-    """the name of the findings that answer the question, from the list at the end of this page;
-    findings about the first table if omitted"""
+    """the name of the findings that answer the question, from the list at the end of
+    docs/studies.md; findings about the first table if omitted"""
     paper: Annotated[str, OneOf(papers)] | None = None
     """the id of a paper; the report compares the results with its tables (haloscope list)"""
     launches: Launches = Field(

@@ -83,7 +83,7 @@ def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Tabl
     notebook.note(
         "rate: 2.5 N log2 N operations per real transform of N points (customary), two "
         "transforms per step.",
-        "share in transposes: share of the step without computation, mean over processes. If "
+        "share in transposes: share of the step in phases of transposes, mean over processes. If "
         "pipelined, transposes that computation hides are not included.",
         "sent: bytes that all processes send per step.",
     )

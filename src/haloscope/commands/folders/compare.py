@@ -89,7 +89,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         type=_share,
         default=0.0,
-        help="exit with code 1 only if a case is slower by more than SHARE (for example 3%%), and "
+        help="count a case as slower only if it is slower by more than SHARE (for example 3%%) and "
         "the difference is significant",
     )
     parser.add_argument(

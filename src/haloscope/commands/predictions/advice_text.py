@@ -84,9 +84,7 @@ def sureness(result: Advice) -> str:
         if result.verdict is Sureness.NO_DIFFERENCE:
             rounds = min(len(one.rounds_s) for one in result.options)
             few = rounds < FEWEST_FOR_INTERVAL
-            needed = (
-                f" At least {FEWEST_FOR_INTERVAL} rounds are needed to show this." if few else ""
-            )
+            needed = f" This requires at least {FEWEST_FOR_INTERVAL} rounds." if few else ""
             return f"The rounds do not show that any layout is {word} than the default.{needed}"
         shown = "the interval of the ratios per round is above 1"
         return f"The best layout is {better} than the default, and {shown}."

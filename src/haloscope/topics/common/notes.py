@@ -57,7 +57,7 @@ def other_notes(several: Sequence[Sequence[str]]) -> dict[str, list[int]]:
 
 
 def placed(note: str, where: str) -> str:
-    """Return a note with the tables to which it applies: "... (Tables 1 to 3)."."""
+    """Return a note with the tables and figures to which it applies: "... (Tables 1 to 3)."."""
     if note.endswith(")."):  # no second pair of brackets
         return f"{note} ({where})"
     return f"{note.removesuffix('.')} ({where}){'.' * note.endswith('.')}"

@@ -202,9 +202,8 @@ def _stream_figure(
         f"{_cores(case, count(case.cores, 'core'))}: {rate(points[-1].rate.value)}"
         for case, points in chosen.items()
     ]
-    held = (
-        f"Dotted lines show the cache capacity available to each of {count(most, 'core')} in use."
-    )
+    each = f"each of {most} cores" if most > 1 else "the core"
+    held = f"Dotted lines show the cache capacity available to {each} in use."
     dotted = [held] if guides else []
     panel = Lines(
         "bandwidth",

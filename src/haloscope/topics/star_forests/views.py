@@ -151,7 +151,7 @@ def _published_grids(context: Context) -> list[tuple[str, dict[int, Cell]]]:
 
 
 def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
-    """Time of consecutive device kernels, with and without a synchronisation between them."""
+    """Time of consecutive device kernels, with and without a synchronisation after the first."""
     own = [case for case in cases if case.kernel == "launches"]
     if not any(case.launches for case in own):
         return
