@@ -164,7 +164,7 @@ def test_every_case_is_measured_in_the_requested_number_of_jobs(
     assert each_job(jobs) == [4, 4, 4]
     (ring, other) = group(read(jobs.directory / "records.jsonl"))
     assert [len({*(case.allocations or ())}) for case in (ring, other)] == [3, 3]
-    with pytest.raises(UserError, match="more than --allocations 2"):
+    with pytest.raises(UserError, match="3 allocations, more than 2"):
         resume(Path("out"), None, None, QUIET, allocations=2)
     with pytest.raises(UserError, match="--allocations N"):
         resume(Path("out"), None, 20, QUIET)
