@@ -158,9 +158,10 @@ void what_can_t_be_cut_is_refused() {
       std::string(
           "copies: give ranks (one copy per rank), or copies along x, y, and z, such as 2x2x2"));
   expect::equal(refused("copies=1x1x1", 1031),
-                std::string("copies: PPPM's grid of 25x32x32 points has 1024 pencils, which 1031 "
-                            "ranks cannot share in a grid; use fewer ranks or more copies"));
-  expect::contains(refused("copies=1x1x1", 512), "A for 512 ranks are thinner than the 12 A");
+                std::string("copies: PPPM's grid of 25x32x32 points has 1024 pencils, which a grid "
+                            "of 1031 ranks cannot share; use fewer ranks or more copies"));
+  expect::contains(refused("copies=1x1x1", 512),
+                   "A for 512 ranks are thinner than the layer of ghost atoms, 12 A");
   expect::contains(refused("copies=100x100x100", 1), "the limit of MPI counts is 2^31 - 1");
   expect::contains(refused("copies=2000000x2000000x2000000", 1), "give at most 2^40 copies");
 }
