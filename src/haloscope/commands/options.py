@@ -120,5 +120,5 @@ def misplaced(arguments: argparse.Namespace, facts: PlaceFacts | None) -> Iterat
         what = "supported only for simulated cases"
         yield Problem("--replicates", what, "use --launches to repeat measured cases")
     if arguments.arithmetic:
-        what = "supported only for simulated cases; measured cases are always verified"
+        what = "supported only for simulated cases; measured cases always compute their result"
         yield Problem("--execute", what, remedy)

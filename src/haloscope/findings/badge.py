@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.validation.bands import Basis
+from haloscope.analysis.validation.cell_groups import TIMES
 from haloscope.analysis.validation.trust import Grade, Trust
 from haloscope.grouped import grouped
 from haloscope.quantities import capitalised, listed, within
@@ -26,7 +27,7 @@ def badge(trust: Trust) -> str:
         )
     if trust.own:
         sentences += [
-            f"Times of {one.name} are validated: 95 % of {one.band.cells} published "
+            f"Times of {one.name} are validated: {_kind(one)}95 % of {one.band.cells} published "
             f"values{_elsewhere(one)} are within {within(one.band.factor)}{_other(one)}"
             for one in trust.own[:_GRADES]
         ]
@@ -96,12 +97,20 @@ def _elsewhere(one: Grade) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
+def _kind(one: Grade) -> str:
+    """Return "on several nodes, " if the badge states the error of times on one node too."""
+    kinds = [kind for kind in TIMES if one.other and _other(one) and kind != one.other.kind]
+    return f"{_WHERE[kinds[0]]}, " if kinds else ""
+
+
 def _other(one: Grade) -> str:
     """Return the narrower error of times on one node, or of those on several."""
-    if one.other is None or within(one.other[1].factor) == within(one.band.factor):
+    if one.other is None or within(one.other.band.factor) == within(one.band.factor):
         return ""
-    where = one.other[0].removeprefix("time ")
-    return f". {capitalised(where)}, the error is within {within(one.other[1].factor)}"
+    return f". {capitalised(_WHERE[one.other.kind])}, the error is {within(one.other.band.factor)}"
+
+
+_WHERE = {kind: kind.removeprefix("time ") for kind in TIMES}
 
 
 _LAYOUT = (

@@ -268,9 +268,9 @@ def _trend(finding: Finding, part: Claim) -> str:
         pace, than = "that", "with"
     undecided = VERDICTS[part.verdict] if part.verdict is Verdict.UNDECIDED else ""
     to = f" {than} {ordered_words(finding, part.reference)}" if part.reference else ""
-    by = f"{times} {pace}{with_own}{to}"
-    by += bracketed(sure, undecided, efficiency, cost)
-    return f"{_stated(finding, value, own)}, {by}" if value else by
+    by = f"{times} {pace}{with_own}{to}{bracketed(sure, undecided, efficiency, cost)}"
+    between = ". It is " if finding.shape is FindingShape.REQUEST else ", "
+    return f"{_stated(finding, value, own)}{between}{by}" if value else by
 
 
 def _stated(finding: Finding, value: str, own: str, *detail: str) -> str:

@@ -13,13 +13,21 @@ from haloscope.grouped import grouped
 
 
 @dataclass(frozen=True)
+class KindOfTime:
+    """A kind of time, and its band."""
+
+    kind: ErrorKind
+    band: ErrorBand
+
+
+@dataclass(frozen=True)
 class Grade:
     """Simulated cases of one kernel, variant, and cluster, and the widest of their bands.
 
     copied: the built-in cluster file of which theirs is an unchanged copy; otherwise "". beyond:
     properties that some case has and no published cell has (ErrorBand.beyond). fitted: whether
     published times of such cases set numbers of the cluster file, and none validates it. other: the
-    kind of time that has a narrower band of its own, and this band.
+    kind of time that has a narrower band of its own.
     """
 
     cluster: str
@@ -29,7 +37,7 @@ class Grade:
     copied: str = ""
     beyond: tuple[str, ...] = ()
     fitted: bool = False
-    other: tuple[ErrorKind, ErrorBand] | None = None
+    other: KindOfTime | None = None
 
     @property
     def contradicted(self) -> bool:
@@ -90,7 +98,8 @@ def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
         beyond = {each for case in own if case.band for each in case.band.beyond(case.settings)}
         fitted = not widest.compared and _fitted(f"{name} on {cluster}")
         kinds = {subject.kind: case.band for subject, case in pairs if case.band}
-        other = next(((k, band) for k, band in kinds.items() if band.factor < widest.factor), None)
+        narrower = [KindOfTime(*one) for one in kinds.items() if one[1].factor < widest.factor]
+        other = narrower[0] if narrower else None
         copied, ranges = _copied(own[0]), tuple(sorted(beyond))
         grades.append(Grade(cluster, name, len(own), widest, copied, ranges, fitted, other))
     ordered = sorted(grades, key=lambda one: (not one.band.own, -one.cases))

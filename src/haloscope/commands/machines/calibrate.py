@@ -22,11 +22,11 @@ from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
 Run the study `calibrate` on this machine, fit models to its results, and write clusters/NAME.toml.
-The study measures arithmetic, memory and cache bandwidth, the latency and bandwidth of messages,
-and overheads. The file contains an interval and a source for every number. The expected duration is
-printed at the start if the study has run on this machine before, and otherwise after one launch of
-each case. If other processes disturbed the measurement, the file is marked as disturbed, and
-haloscope validate rejects it.
+The study measures the speed of arithmetic, the bandwidth of memory and caches, the latency and
+bandwidth of messages, and the overheads of MPI and OpenMP. The file contains an interval and a
+source for every number. The expected duration is printed at the start if the study has run on this
+machine before, and otherwise after one launch of each case. If other processes disturbed the
+measurement, the file is marked as disturbed, and haloscope validate rejects it.
 
 With this file, 'haloscope run STUDY --on NAME' simulates this machine, and records of real runs
 include the expected time of each phase.

@@ -167,6 +167,13 @@ class BandJson(_Model):
     )
 
 
+class KindOfTimeJson(_Model):
+    """Times on one node or on several, and the error of these times."""
+
+    kind: Literal["time on one node", "time on several nodes"]
+    band: BandJson
+
+
 class GradeJson(_Model):
     """Simulated cases of one kernel, variant, and cluster, and their widest error."""
 
@@ -179,6 +186,9 @@ class GradeJson(_Model):
     )
     contradicted: bool = Field(
         description="Whether the cases were compared with published times and are far off."
+    )
+    other: KindOfTimeJson | None = Field(
+        description="The kind of time whose error is smaller than that of the other kind."
     )
 
 

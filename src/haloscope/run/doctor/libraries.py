@@ -49,7 +49,8 @@ def check_compiler(patient: Patient) -> CheckResult:
     """Check whether a C++20 program with OpenMP really compiles and runs."""
     plain = build.compiler() or "c++"
     compiler = str(patient.toolchain.mpicxx) if patient.toolchain else plain
-    remedy = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
+    remedy = "install or load a newer compiler that supports C++20 and OpenMP, for example g++ 11 "
+    remedy += "(Debian, Ubuntu: apt install g++)"
     with scratch() as own:
         source, program = own.folder / "trial.cpp", own.folder / "trial"
         source.write_text(_CXX20, encoding="utf-8")

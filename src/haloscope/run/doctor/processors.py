@@ -12,6 +12,7 @@ from haloscope.quantities import count, cpu_list
 from haloscope.run.doctor import CheckResult, Patient
 
 _GIB = 1 << 30
+_UNKNOWN = "unknown, because Linux does not report it here"
 
 
 def check_cores(patient: Patient) -> CheckResult:
@@ -104,14 +105,14 @@ def check_turbo(patient: Patient) -> CheckResult:
             return CheckResult("turbo", "note", what, remedy)
         if value is not None:
             return CheckResult("turbo", "ok", "off")
-    return CheckResult("turbo", "note", "unknown, because this machine does not report it")
+    return CheckResult("turbo", "note", _UNKNOWN)
 
 
 def check_load(patient: Patient) -> CheckResult:
     """Check whether something else is running."""
     busy = machine.busy_processors(patient.root)
     if busy is None:
-        return CheckResult("load", "note", "unknown, because this machine does not report it")
+        return CheckResult("load", "note", _UNKNOWN)
     cores = len(machine.physical_cores(patient.root))
     what = f"other processes use {busy:.2f} of {count(cores, 'core')}"
     if busy > 0.25 * cores:
@@ -137,7 +138,7 @@ def check_huge_pages(patient: Patient) -> CheckResult:
     text = read(patient.root / "sys/kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
     if match is None:
-        return CheckResult("huge pages", "note", "unknown, because this machine does not report it")
+        return CheckResult("huge pages", "note", _UNKNOWN)
     if match[1] == "never":
         remedy = "enable them: echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
         what = "transparent huge pages are disabled, which slows down access to large arrays"
@@ -159,9 +160,7 @@ def check_clock(patient: Patient) -> CheckResult:
     """Check whether reading the time is cheap and steady."""
     clock = read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
     if clock is None:
-        return CheckResult(
-            "clock source", "note", "unknown, because this machine does not report it"
-        )
+        return CheckResult("clock source", "note", _UNKNOWN)
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
         return CheckResult("clock source", "ok", clock)
     remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase the "

@@ -264,8 +264,8 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
     what = "simulations" if alike_ else "measurements"
     noise = "" if alike_ else "; differences are noise"
     return [
-        f"A single process exchanges no messages, so {name} = {listed(list(own))} run identical "
-        f"code ({len(own)} {what}{noise})."
+        f"On a single process, which exchanges no messages, {name} = {listed(list(own))} run "
+        f"identical code ({len(own)} {what}{noise})."
         for name, own in values.items()
     ]
 

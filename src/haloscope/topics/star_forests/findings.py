@@ -271,8 +271,13 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     if not found:
         return
     names = _varying(one.case for one in found)
+    mostly = len(found) > 1 and all(_layout(one.case, names) and not one.undecided for one in found)
     parts = [
-        Claim({**_layout(one.case, names), "part": name}, at=tuple(sizes), estimate=estimate)
+        Claim(
+            {**_layout(one.case, names), **({} if mostly else {"part": name})},
+            at=tuple(sizes),
+            estimate=estimate,
+        )
         for one in found
         for name, sizes, estimate in (
             ("start-up", one.starting, one.least),
@@ -284,7 +289,9 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     points = sorted({size for one in found for size in one.sizes})
     yield made(
         context, [one.case for one in found],
-        "Largest part of the time of messages from device memory",
+        "Messages from device memory that are mostly start-up"
+        if mostly
+        else "Largest part of the time of messages from device memory",
         FindingShape.BREAKDOWN, parts, topic=_TOPIC, metric=LATENCY, axis="size",
         points=points, but=(*_SWEPT, *names, *(["ppn"] if names else [])),
     )  # fmt: skip
