@@ -6,12 +6,15 @@ from __future__ import annotations
 import pytest
 from found import SIMULATED
 from noted import shows
-from recorded import Raw, cases, poisson, record, ring, star_forest
+from recorded import Raw, cases, on_device, poisson, record, ring, star_forest
 
 from haloscope.analysis.validation.bands import Basis
+from haloscope.analysis.validation.cell_groups import ErrorKind
 from haloscope.analysis.validation.trust import preferred, trust
 from haloscope.findings.badge import badge, brief_badge
 from haloscope.quantities import within
+
+KINDS = {ErrorKind.ONE_NODE: "n one node, ", ErrorKind.SEVERAL_NODES: "n several nodes, "}
 
 
 def simulated(variant: str, cluster: str = "stampede2", **more: str) -> Raw:
@@ -67,6 +70,26 @@ def test_a_badge_states_the_band_and_its_source() -> None:
     )
     alone = trust(cases([simulated("fused")]))
     assert alone and f"(the error of {other.band.of}, another variant)" in badge(alone)
+
+
+def test_a_badge_names_both_kinds_of_times_if_their_errors_differ() -> None:
+    simulation = {**SIMULATED["simulation"], "cluster": "summit"}
+    raws = [
+        {
+            **on_device("sf_pingpong", nodes=nodes, sync="default_stream", mpi="gpu_aware"),
+            "clock": "simulated",
+            "simulation": simulation,
+        }
+        for nodes in (1, 2)
+    ]
+    both, alone = trust(cases(raws)), trust(cases(raws[1:]))
+    assert both and alone
+
+    (grade,) = both.grades
+    assert grade.other and grade.other.band.factor < grade.band.factor
+    places = [KINDS[grade.other.kind], *({*KINDS.values()} - {KINDS[grade.other.kind]})]
+    assert shows(badge(both), *places, within(grade.band.factor), within(grade.other.band.factor))
+    assert alone.grades[0].other is None and not any(where in badge(alone) for where in places)
 
 
 @pytest.mark.parametrize(("kernel", "cells"), [("sum3d", 35), ("ring", 2)])

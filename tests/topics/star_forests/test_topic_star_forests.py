@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -228,6 +229,26 @@ def starting(number: int, later_s: float = 0.0) -> dict[str, tuple[Any, ...]]:
 def test_startup_dominates_device_messages_up_to_a_size_in_every_launch() -> None:
     assert starting(7) == {"start-up": (8, 64, 512), "transfer": (4096, 32768)}
     assert starting(2, 5e-6)["start-up"] == (8,)
+
+
+def test_sizes_of_several_placements_name_their_part_only_if_parts_differ() -> None:
+    def parts(later_s: float) -> list[Mapping[str, Any]]:
+        raws = []
+        for bind in ("close", "spread"):
+            for launch in range(2):
+                raw = on_device(
+                    "sf_pingpong", launch=launch, sync="default_stream", mpi="gpu_aware"
+                )
+                for point in raw["points"]:
+                    more = later_s if launch == 1 and point["size_bytes"] > 8 else 0.0
+                    point["times_s"] = [2e-6 + 1e-9 * point["size_bytes"] + more]
+                raw = of_case(raw, layout={**raw["layout"], "bind": bind})
+                raws.append({**raw, "device": "emulated"})
+        (one,) = found(topic.starts, raws)
+        return [part.subject for part in one.parts]
+
+    assert parts(0.0) == [{"bind": "close"}, {"bind": "spread"}]
+    assert {one["part"] for one in parts(5e-6)} == {"start-up", "launches differ"}
 
 
 PAIRS = {"sf_newpingpong": (1.0, 1.0), "sf_unpack": (1.5, 1.0), "sf_scatter": (1.5, 2.0)}

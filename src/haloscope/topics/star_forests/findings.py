@@ -271,20 +271,17 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     if not found:
         return
     names = _varying(one.case for one in found)
-    mostly = len(found) > 1 and all(_layout(one.case, names) and not one.undecided for one in found)
+    mostly = len(found) > 1 and all(_layout(one.case, names) for one in found)
+    mostly = mostly and not any(one.undecided for one in found)
     parts = [
-        Claim(
-            {**_layout(one.case, names), **({} if mostly else {"part": name})},
-            at=tuple(sizes),
-            estimate=estimate,
-        )
+        Claim({**_layout(one.case, names), **part}, at=tuple(sizes), estimate=estimate)
         for one in found
-        for name, sizes, estimate in (
-            ("start-up", one.starting, one.least),
-            ("transfer", one.moving, None),
-            ("launches differ", one.undecided, None),
+        for part, sizes, estimate in (
+            ({} if mostly else {"part": "start-up"}, one.starting, one.least),
+            ({"part": "transfer"}, () if len(found) > 1 else one.moving, None),
+            ({"part": "launches differ"}, one.undecided, None),
         )
-        if sizes and (name != "transfer" or len(found) == 1)
+        if sizes
     ]
     points = sorted({size for one in found for size in one.sizes})
     yield made(
