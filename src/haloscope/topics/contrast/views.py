@@ -99,9 +99,10 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     """Add notes on the test and its correction."""
     tests = [contrast for contrast in shown if contrast.comparison]
     if tests:
-        number_of = count(tests[0].family, "comparison")
+        if tests[0].family > 1:
+            number_of = count(tests[0].family, "comparison")
+            notebook.note(f"The p-values are corrected for {number_of} by Holm's method.")
         notebook.note(
-            f"The p-values are corrected for {number_of} by Holm's method.",
             "The speedup is a ratio of medians.",
             f"Test for p: {tests_of(tests)}; a difference is significant at p ≤ {ALPHA}.",
         )
