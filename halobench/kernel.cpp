@@ -52,11 +52,12 @@ std::vector<Parameter> Kernel::all_parameters() const {
   all.push_back({"warmup", integer, warmup, "number of warm-up steps before each timed repetition",
                  "", 0, 1e9});
   if (batched) {
-    all.push_back({"steps", integer, "0",
-                   "number of steps per repetition, which are timed together. 0: the number in the "
-                   "original benchmark if there is one; otherwise, enough steps to take 1 ms, or "
-                   "1 step with synchronisation=round_time",
-                   "", 0, 1e9});
+    all.push_back(
+        {"steps", integer, "0",
+         "number of steps per repetition; the time of a repetition includes all of them. 0: the "
+         "number in the original benchmark if there is one; otherwise, as many steps as "
+         "take 1 ms (with synchronisation=round_time, 1 step)",
+         "", 0, 1e9});
   }
   all.push_back(Parameter::one_of(
       "synchronisation", synchronisation,

@@ -149,7 +149,7 @@ SHAPES = [
     (FindingShape.REQUEST, {},
      [Claim({"nodes": 8}, {"choice": "the default", "nodes": 1, "ppn": 2, "threads": 1},
             estimate=ONE, ratio=ratio(4), verdict=Verdict.FASTER)],
-     "8 nodes (2.00 s). It is 4.00x faster than with the default, 1 node, 2 processes per node, "
+     "8 nodes (2.00 s). It is 4.00x faster than the default, 1 node, 2 processes per node, "
      "1 thread (95 % CI 3.60 to 4.40, 7 launches)."),
     (FindingShape.BREAKDOWN, {}, [
         Claim(estimate=SURE), Claim({"phase": "Pair"}, share=0.68),

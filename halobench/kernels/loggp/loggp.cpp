@@ -58,7 +58,8 @@ constexpr std::array<Measured, 7> measured{{
     {"delay_s", &Sample::delay_s, "mean pause in delayed_s"},
     {"receive_s", &Sample::receive_s, "time to receive a message that has already arrived"},
     {"send_s", &Sample::send_s,
-     "time to send a message to a late receiver, including the wait with the rendezvous protocol"},
+     "time to send a message to a late receiver; with the rendezvous protocol, this includes the "
+     "wait for the receiver"},
     {"wait_s", &Sample::wait_s,
      "time that the receiver waits in MPI for the message timed in send_s"},
 }};

@@ -84,10 +84,10 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
   auto all = parameters_of_messages(by_stream);
   all.push_back(Parameter::one_of(
       "sync", "default_stream",
-      std::string("with memory=device, the streams that the host waits for in an exchange. "
+      std::string("with memory=device, which streams the host waits for during an exchange. "
                   "general: all streams before packing, and the stream of the exchange before "
-                  "messages and after unpacking; default_stream: only the stream of the exchange, "
-                  "before messages") +
+                  "sending messages and after unpacking; default_stream: only the stream of the "
+                  "exchange, before sending messages") +
           (always_ready ? "; stream_aware: none, because MPI is assumed to wait for the stream "
                           "(otherwise, values may be incomplete); typed: as stream_aware, but "
                           "without querying the memory type of addresses"

@@ -44,14 +44,16 @@ std::vector<Parameter> spmv_parameters() {
        "connections between ranks"},
       Parameter::one_of(
           "overlap", "split",
-          "how messages overlap with the product. none: the product starts after all messages; "
+          "how messages overlap with the product. none: the product starts once all messages "
+          "have arrived; "
           "split: the product with local columns is computed while messages are in flight, and the "
           "product with remote columns afterwards; split_temporary: as split, but the remote "
-          "product is computed in a separate vector, which is added at the end (with several "
-          "threads, the thread that waits for the messages computes it, except in simulations); "
-          "early_launch (on a device only): as split, but the messages start after the local "
-          "product is launched. On a device, split_temporary also starts the messages then, and "
-          "uses one stream per product. In figure 12 of the published report, scheme a is split, b "
+          "product is computed in a separate vector, which is added at the end; early_launch "
+          "(on a device only): as split, but the messages are sent after the local product has "
+          "been launched. With split_temporary and several threads, the thread that waits for the "
+          "messages computes the remote product, except in simulations. On a device, "
+          "split_temporary also sends the messages after the launch of the local product, and uses "
+          "one stream per product. In figure 12 of the published report, scheme a is split, b "
           "is early_launch, and c is split_temporary",
           {"none", "split", "split_temporary", "early_launch"}),
       Parameter::one_of("columns", "stored",

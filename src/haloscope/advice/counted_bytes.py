@@ -79,7 +79,7 @@ def read(path: Path) -> CountedBytes:
         values = ", ".join(
             f"{name} = {value}" for name, value in zip(_COLUMNS, row[:3], strict=False)
         )
-        what = f"the values of a row are out of range: {values}"
+        what = f"a row contains a value that is out of range: {values}"
         raise UserError(Problem(f"--profile {file}", what, remedy))
     sizes: dict[int, int] = {}
     for _, _, sent, world, to_world in rows:

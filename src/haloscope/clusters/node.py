@@ -107,7 +107,7 @@ class Protocol(TomlTable):
 
 
 class GpuMessages(TomlTable):
-    """Messages between the memories of two GPUs, by the position of the GPUs."""
+    """Messages between the memory of one GPU and that of another, by their relative position."""
 
     placement: Literal["same-gpu", "same-socket", "other-socket", "other-node"]
     """position of the two GPUs: same-gpu, same-socket, other-socket, or other-node"""
@@ -248,8 +248,8 @@ class Node(TomlTable):
     spread: NodeSpread | None = None
     """variability between nodes; all other numbers describe the median node"""
     unbound: tuple[Unbound, ...] = ()
-    """cost of unbound processes, one entry per number of processes; if omitted, missing binding has
-    no cost"""
+    """cost of unbound processes, one entry per number of processes; if omitted, unbound processes
+    have no cost"""
 
     @property
     def processor(self) -> str:

@@ -29,7 +29,7 @@ COMMANDS = {
     "doctor": "check this machine for sources of noise and suggest fixes",
     "toolchain": "list, add, and remove MPI libraries, and build kernels with them",
     "paper": "show published tables, and check a paper's statements against them",
-    "validate": "simulate published tables and report the errors of the simulation",
+    "validate": "simulate published results and report how far the simulation is off",
     "cluster": "list and show cluster files",
     "site": "write, show, and check the file that describes a batch system",
     "schema": "print the JSON Schema of a file format",

@@ -28,7 +28,8 @@ def badge(trust: Trust) -> str:
     if trust.own:
         sentences += [
             f"Times of {one.name} are validated: {_kind(one)}95 % of {one.band.cells} published "
-            f"values{_elsewhere(one)} are within {within(one.band.factor)}{_other(one)}"
+            f"values{_elsewhere(one)} are within {within(one.band.factor)} of the simulated "
+            f"times{_other(one)}"
             for one in trust.own[:_GRADES]
         ]
         sentences += [f"Times of {more} are validated" for more in _more(trust.own)]

@@ -173,7 +173,7 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
             return KeyFigure(f"{number(ratio.value)}x {pace}", label, _sure(ratio), marks)
         if part.share is not None and finding.shape is FindingShape.BOUND:
             return KeyFigure(
-                percent(part.share), f"{label}, as a share of {finding.bound}", "", marks
+                percent(part.share), f"of {finding.bound}: {label[0].lower()}{label[1:]}", "", marks
             )
         if part.estimate:
             scale = SCALES[finding.metric.unit]
@@ -263,13 +263,13 @@ def _trend(finding: Finding, part: Claim) -> str:
         detail = bracketed(sure, efficiency, cost)
         return f"{by}: {value and f'{value}, '}{times} {pace}{detail}"
     with_own = f" with {own}" if own and not value else ""
-    than = "than with" if pace == _FASTER else "as with"
+    between = ". It is " if finding.shape is FindingShape.REQUEST else ", "
+    than = "as with" if pace != _FASTER else "than with" if between == ", " else "than"
     if pace == _MORE and not with_own:
         pace, than = "that", "with"
     undecided = VERDICTS[part.verdict] if part.verdict is Verdict.UNDECIDED else ""
     to = f" {than} {ordered_words(finding, part.reference)}" if part.reference else ""
     by = f"{times} {pace}{with_own}{to}{bracketed(sure, undecided, efficiency, cost)}"
-    between = ". It is " if finding.shape is FindingShape.REQUEST else ", "
     return f"{_stated(finding, value, own)}{between}{by}" if value else by
 
 

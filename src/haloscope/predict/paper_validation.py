@@ -93,7 +93,7 @@ class Replicates:
                 "other jobs, so replicates would be identical"
             )
             remedy = (
-                "remove --replicates, or assume node-to-node variability, such as --spread 0.02"
+                "remove --replicates, or assume some variability, for example with --spread 0.02"
             )
             raise UserError(Problem(f"--replicates {self.number}", what, remedy))
         return replace(there, cluster=there.cluster.model_copy(update={"node": node}))

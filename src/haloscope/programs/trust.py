@@ -75,7 +75,8 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
             problems.append(Problem(where, what, remedy))
         elif file.name != FILE or not re.fullmatch(NAME, one.name):
             what = f"invalid program name '{one.name}'"
-            remedy = f"name the file {FILE}; name its folder with lower-case letters, digits, and _"
+            remedy = f"name the file {FILE}; use only lower-case letters, digits, and _ in the "
+            remedy += "name of its folder, and begin with a letter"
             problems.append(Problem(where, what, remedy))
         elif one.name in mine and mine[one.name] != one:
             what = f"{mine[one.name].file.parent} has the same program name, '{one.name}'"
@@ -106,7 +107,7 @@ def _require_closed(path: Path) -> None:
     status = path.stat()
     if status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
         return
-    remedy = f"run chmod go-w {path} as its owner, or set {VARIABLE} to another folder"
+    remedy = f"as its owner, run: chmod go-w {path}; or set {VARIABLE} to another folder"
     what = "other users can write to this folder and could add programs"
     raise UserError(Problem(str(path), what, remedy))
 
@@ -119,5 +120,5 @@ def _require_in_place(path: Path) -> None:
         mode = parent.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             what = f"any user can write to {parent} and could replace this folder or file"
-            remedy = f"run chmod o-w {parent} as its owner, or set {VARIABLE} to another folder"
+            remedy = f"as its owner, run: chmod o-w {parent}; or set {VARIABLE} to another folder"
             raise UserError(Problem(str(path), what, remedy))

@@ -190,9 +190,9 @@ folder of the LAMMPS sources (`HALOSCOPE_LAMMPS_BENCH`).
 `python tests/support/pages/programs_page.py` generates this page from
 `src/haloscope/programs`.
 
-Patterns are Python regular expressions, in which ^ and $ match at line ends. Some keys may contain
-`{name}`, as their descriptions state. It is replaced by the value of the parameter, need, or
-built-in name `name` (table below). `{{` and `}}` produce literal braces.
+Patterns are Python regular expressions, in which ^ and $ match at the start and end of each line.
+Keys whose description mentions it may contain `{name}`, which is replaced by the value of the
+parameter, need, or built-in name `name` (table below). `{{` and `}}` produce literal braces.
 """
 TABLES: tuple[tuple[str, type[BaseModel]], ...] = (
     ("The file", ProgramFile),

@@ -62,7 +62,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--on",
         dest="machine",
         metavar="MACHINE",
-        help="show only results of the machine, site, or simulated cluster with this name",
+        help="show only results from the machine, site, or simulated cluster with this name",
     )
     add(
         "--in",

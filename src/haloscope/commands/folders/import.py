@@ -82,8 +82,8 @@ def execute(arguments: argparse.Namespace) -> int:
             files = ", ".join(
                 dict.fromkeys(name for one in again for name in one["imported"]["files"])
             )
-            what = f"the results in {files} were already imported into this folder"
-            raise UserError(Problem(f"-o {folder.path}", what, "omit these files"))
+            what = f"the results in {files} have already been imported into this folder"
+            raise UserError(Problem(f"-o {folder.path}", what, "omit the imported files"))
         launches = {one.case: one.launch + 1 for one in sorted(there, key=lambda one: one.launch)}
         for one in records:
             append(folder.records, {**one, "launch": one["launch"] + launches.get(one["case"], 0)})

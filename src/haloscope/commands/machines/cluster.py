@@ -44,7 +44,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     flag(
         show,
         "--assumed",
-        "show only assumed values with their reasons, and the defaults of missing keys",
+        "show only the assumed values, each with its reason, and the defaults of missing keys",
     )
 
 

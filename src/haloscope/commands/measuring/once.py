@@ -106,8 +106,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="printed_as",
         choices=PRINTERS,
-        help=f"print the results of {KERNEL} in the output format of OSU or IMB, with the "
-        "mode that it requires and, by default, repetitions=1",
+        help=f"print the results of {KERNEL} in the format of OSU or IMB; sets the mode that this "
+        "format requires and, unless given, repetitions=1",
     )
 
 

@@ -91,8 +91,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--on",
         metavar="PLACE",
         required=True,
-        help="where to compare the layouts: a cluster (by simulation), local (by measurement), or "
-        "a site (by simulation, then by measurement of the best)",
+        help="where to compare the layouts: a cluster (simulated), 'local' (measured), or a site "
+        "(simulated; then the best layouts are measured)",
     )
     add("--via", metavar="SITE", help="run the simulations in batch jobs on SITE")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")

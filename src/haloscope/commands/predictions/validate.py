@@ -129,7 +129,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     flag(
         parser,
         "--write-bands",
-        "write papers/PAPER/predicted.csv, from which reports take the errors of simulated "
+        "write papers/PAPER/predicted.csv, which reports use for the error bands of simulated "
         "times (requires a source checkout)",
     )
     flag(

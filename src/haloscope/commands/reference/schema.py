@@ -25,8 +25,8 @@ from haloscope.study.schema import Study
 
 _DESCRIPTION = """\
 Print the JSON Schema (2020-12) of a file format, for editors, check-jsonschema, and other
-programs. A schema cannot express all rules, for example that two keys exclude each other. haloscope
-checks these rules when it reads the file.
+programs. Some rules cannot be expressed in a schema, for example that two keys are mutually
+exclusive. haloscope checks them when it reads the file.
 """
 _EPILOG = """\
 examples:

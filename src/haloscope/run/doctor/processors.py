@@ -12,7 +12,7 @@ from haloscope.quantities import count, cpu_list
 from haloscope.run.doctor import CheckResult, Patient
 
 _GIB = 1 << 30
-_UNKNOWN = "unknown, because Linux does not report it here"
+_UNKNOWN = "unknown on this system"
 
 
 def check_cores(patient: Patient) -> CheckResult:

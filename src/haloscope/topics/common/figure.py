@@ -127,7 +127,7 @@ def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, .
     notes = []
     if any(mark.low is not None for mark in marks):
         launches = {min(2, len(case.launches)) for case in cases}
-        over = "confidence interval over launches, or the range of few launches"
+        over = "confidence interval over launches, or the range if there are few launches"
         if 1 in launches:
             over = f"{over}; with one launch, the range over its repetitions"
         shown = over if 2 in launches else "range over the repetitions of one launch"

@@ -112,7 +112,7 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterato
     notebook = Notebook(solvers, context.all_cases)
     rows = tuple(_row(use, solvers, notebook) for use in found)
     notebook.note(
-        "working set: data that all processes access in one sweep over the mesh.",
+        "working set: total amount of data that the processes access in one sweep over the mesh.",
         "achieved: computed from the declared number of bytes per point and iteration.",
     )
     bounded = found[0].triad is not None
@@ -130,8 +130,8 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterato
         notebook.note(f"Not listed: {count(len(every) - len(found), 'case')}: {_UNLIKE}.")
     if any(use.exceeds for use in found):
         notebook.note(
-            f"{_NO_BOUND}: the solver exceeds the triad, because caches served part of the traffic "
-            "or the triad was disturbed."
+            f"{_NO_BOUND}: the bandwidth of the solver exceeds that of the triad, because caches "
+            "served part of the traffic or other processes disturbed the measurement of the triad."
         )
     yield notebook.table(
         "bandwidth",
@@ -202,7 +202,7 @@ def _stream_figure(
         f"{_cores(case, count(case.cores, 'core'))}: {rate(points[-1].rate.value)}"
         for case, points in chosen.items()
     ]
-    each = f"each of {most} cores" if most > 1 else "the core"
+    each = f"each of the {most} cores" if most > 1 else "the core"
     held = f"Dotted lines show the cache capacity available to {each} in use."
     dotted = [held] if guides else []
     panel = Lines(

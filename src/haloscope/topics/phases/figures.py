@@ -26,7 +26,7 @@ BARS_A_PANEL = 18
 
 
 def phases_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Share of each phase in the time of a step, as stacked bars."""
+    """Share of the time of a step spent in each phase, as stacked bars."""
     phased = [case for case in cases if len(shares(case)) > 1]
     return [
         bars_of(own, f"Time by phase, {kernel}", "phases", context)

@@ -17,7 +17,7 @@ from haloscope.topics.tails import Waiting, waiting
 
 
 def phases_tables(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Table]:
-    """Share of each phase in the time of a step, from the mean over ranks."""
+    """Share of the time of a step spent in each phase, averaged over ranks."""
     for kernel in dict.fromkeys(case.kernel for case in cases):
         own = [case for case in cases if case.kernel == kernel and (shares(case) or case.excluded)]
         if any(shares(case) for case in own):
