@@ -89,9 +89,9 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
     lines += ["", *(line for note in last.notes for line in (note, ""))]
     if wrong := [one for one in last.found if one.score == WRONG and one.simulated is not None]:
         lines += [
-            "The following statements are wrong when scored by the paper's own cells. A statement "
-            "counts as wrong if these cells contradict it, even if all of its comparisons hold in "
-            "the simulation.",
+            "The following statements are wrong when checked against the cells of the paper's "
+            "tables. A statement counts as wrong if these cells contradict it, even if all of its "
+            "comparisons hold in the simulation.",
             "",
             "| statement | place | comparisons that hold | first value that contradicts it |",
             "|---|---|---|---|",

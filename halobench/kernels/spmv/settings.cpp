@@ -39,9 +39,9 @@ std::vector<Parameter> spmv_parameters() {
        "maximum distance of nonzeros from the diagonal with matrix=random; 0: no limit", "", 0,
        1e15},
       {"partition", text, "rows",
-       "what to distribute evenly over ranks and threads: rows or nonzeros. With graph (Matrix "
-       "Market files only), METIS renumbers rows to minimise "
-       "connections between ranks"},
+       "what to distribute evenly over ranks and threads. rows; nonzeros; graph (Matrix Market "
+       "files "
+       "only): rows, which METIS renumbers to minimise connections between ranks"},
       Parameter::one_of(
           "overlap", "split",
           "how messages overlap with the product. none: the product starts once all messages "

@@ -119,7 +119,7 @@ class GpuMessages(TomlTable):
 
 
 class Gpu(TomlTable):
-    """The GPUs of a node: the same number per socket, each with its own memory."""
+    """The GPUs of a node. All sockets have the same number, and each GPU has its own memory."""
 
     gpu: Text
     """name of the GPU model"""

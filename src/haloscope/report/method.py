@@ -259,7 +259,7 @@ def _timer(records: Sequence[Record]) -> str:
         return ""
     worst = max(timers, key=lambda timer: timer.get("resolution_s") or 0)
     starts = [_STARTS.get(way, f"by {way}") for way in ways]
-    synchronised = f" Processes start {listed(starts)}." if ways else ""
+    synchronised = f" Repetitions start {listed(starts)}." if ways else ""
     return (
         f"Times were measured with {worst.get('function')}, which has a resolution of "
         f"{seconds(worst.get('resolution_s'))} and takes {seconds(worst.get('cost_s'))} per call."

@@ -48,7 +48,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `watch`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
-    flag(parser, "--once", "print the progress once and exit")
+    flag(parser, "--once", "print progress once and exit")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -48,7 +48,8 @@ from haloscope.topics.mapping.plan_cells import plan_cells
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables with the cluster file of its machine. The
 difference between a simulated and a published value is reported as an error. Tables of wall
-times, Jacobi updates per second, GPU messages, and jobs on few and many nodes are supported. The
+times, Jacobi updates per second, and times of GPU messages are supported, as well as comparisons of
+jobs on few nodes with jobs on many. The
 paper's statements are also checked against the simulated cells. For this purpose, runs that the
 tables list without times are simulated too, unless --table or --from is given.
 
@@ -68,10 +69,11 @@ on one node divided by the number of nodes. For rates, it is the rate of one ran
 number of ranks. For GPU messages, it is latency + size / bandwidth. The skill is 1 - error / naive
 error.
 
-Papers with wall times do not specify how processes were placed on a node. They are assumed to be
-spread over its sockets. On several nodes of tara, they are assumed to be unbound, because its
-cluster file contains the cost of unbound processes. With bind = "close", predictions for partly
-filled nodes would be up to 2.2 times the published time (table 4.1 of hpcf-2018-10, one node).
+Papers that report wall times do not specify how processes were placed on a node. The processes are
+assumed to be spread over the sockets of the node. On several nodes of tara, they are assumed to be
+unbound, because tara's cluster file contains the cost of unbound processes. If bind = "close" were
+assumed instead, predictions for partly filled nodes would be up to 2.2 times the published time
+(table 4.1 of hpcf-2018-10, one node).
 
 One assumption was made after results for several nodes were known: sums over all ranks use a tree
 (key `collectives` in the cluster files). With other algorithms, the predictions of table 4.1 of

@@ -218,8 +218,8 @@ def check_tuning(patient: Patient) -> CheckResult:
     found = tuning.given(os.environ, patient.toolchain)
     if not found:
         return CheckResult("MPI variables", "ok", "none set")
-    remedy = "unset variables that you did not set on purpose; they affect every run, whose record "
-    remedy += "lists them"
+    remedy = "unset variables that you did not set on purpose; they affect every run and are "
+    remedy += "listed in its record"
     return CheckResult("MPI variables", "note", tuning.in_words({"given": found}), remedy)
 
 

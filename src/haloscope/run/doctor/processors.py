@@ -26,8 +26,8 @@ def check_cores(patient: Patient) -> CheckResult:
         what += f"; processors {cpu_list(off)} are offline"
     if usable == 1:
         remedy = (
-            "running more than one rank requires --oversubscribe; times then include waiting for "
-            "the core"
+            "running more than one rank requires --oversubscribe; times then include time spent "
+            "waiting for the core"
         )
         return CheckResult("cores", "warn", what, remedy)
     if forbidden:

@@ -56,7 +56,7 @@ def check_stack(patient: Patient) -> CheckResult:
     what = _limit(limit)
     if limit != resource.RLIM_INFINITY and limit < 8 << 20:
         what += "; large local arrays may exceed it"
-        return CheckResult("stack limit", "warn", what, "raise it to 8 MiB: ulimit -s 8192")
+        return CheckResult("stack limit", "warn", what, "raise the limit to 8 MiB: ulimit -s 8192")
     return CheckResult("stack limit", "ok", what)
 
 
@@ -65,9 +65,8 @@ def check_locked_memory(patient: Patient) -> CheckResult:
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if limit == resource.RLIM_INFINITY:
         return CheckResult("locked memory", "ok", _limit(limit))
-    remedy = (
-        "if you use InfiniBand, raise it: ulimit -l unlimited (or in /etc/security/limits.conf)"
-    )
+    remedy = "if you use InfiniBand, raise the limit: ulimit -l unlimited (or set it in "
+    remedy += "/etc/security/limits.conf)"
     return CheckResult("locked memory", "note", _limit(limit), remedy)
 
 

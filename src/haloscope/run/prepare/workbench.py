@@ -263,7 +263,7 @@ class Kernels:
             found = planner.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
             if differ := {*found.params} ^ {*resolved}:
                 names = listed(sorted(differ))
-                what = f"kernels.json lacks parameters of the program: {names}"
+                what = f"kernels.json lacks program parameters: {names}"
                 remedy = f"run .venv/bin/python tests/support/kernels_file.py {kernel}"
                 raise UserError(Problem(f"kernel {kernel}", what, remedy))
             return found

@@ -116,7 +116,8 @@ def _note_published(
     tables = [known.table for known in published]
     papers = listed([*dict.fromkeys(table.paper for table in tables)])
     others = listed([f"the {variant} solver" for variant in _others(published, ours)])
-    notebook.note(f"Published rows are from {papers}{f' and use {others}' if others else ''}.")
+    with_it = f", and were measured with {others}" if others else ""
+    notebook.note(f"Published rows are from {papers}{with_it}.")
     for paper, note in dict.fromkeys(
         (table.paper, note) for table in tables for note in table.notes
     ):

@@ -11,7 +11,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.grouped import grouped
 from haloscope.models.scaling_law import CONFIDENCE, ScalingLaw
-from haloscope.quantities import count, number, percent
+from haloscope.quantities import count, listed, number, percent
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.figure import (
     Axis,
@@ -82,7 +82,7 @@ def _scaling_figure(
         alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, for {cores[0]} to "
         f"{cores[-1]} {scaling.p}. Speedup with the most: {number(best.y)} on {best.x:.0f}.",
         notes=(
-            f"Speedup is relative to {'; '.join(references)}.",
+            f"Speedup is relative to {listed([*references])}.",
             *_sources(shown, context),
             *of_launches(
                 (case for _, _, steps in shown for case in steps.values()),

@@ -171,7 +171,7 @@ def _note_references(several: Sequence[Scaling], notebook: Notebook) -> None:
         for scaling in several
         for one in scaling.ladders
     )
-    notebook.note(f"Speedup is relative to {'; '.join(references)}.")
+    notebook.note(f"Speedup is relative to {listed([*references])}.")
 
 
 def _note_exceptions(scaling: Scaling, notebook: Notebook) -> None:

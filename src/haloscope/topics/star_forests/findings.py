@@ -286,7 +286,7 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     points = sorted({size for one in found for size in one.sizes})
     yield made(
         context, [one.case for one in found],
-        "Messages from device memory that are mostly start-up"
+        "Messages from device memory whose time is mostly start-up"
         if mostly
         else "Largest part of the time of messages from device memory",
         FindingShape.BREAKDOWN, parts, topic=_TOPIC, metric=LATENCY, axis="size",
