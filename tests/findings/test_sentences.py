@@ -149,8 +149,13 @@ SHAPES = [
     (FindingShape.REQUEST, {},
      [Claim({"nodes": 8}, {"choice": "the default", "nodes": 1, "ppn": 2, "threads": 1},
             estimate=ONE, ratio=ratio(4), verdict=Verdict.FASTER)],
-     "8 nodes (2.00 s). It is 4.00x faster than the default, 1 node, 2 processes per node, "
-     "1 thread (95 % CI 3.60 to 4.40, 7 launches)."),
+     "8 nodes (2.00 s). It is 4.00x faster than the default (1 node, 2 processes per node, "
+     "1 thread; 95 % CI 3.60 to 4.40, 7 launches)."),
+    (FindingShape.REQUEST, {},
+     [Claim({"nodes": 8}, {"choice": "the default", "nodes": 1}, estimate=ONE, ratio=ratio(1.1),
+            node_hours=ratio(1.1), verdict=Verdict.NO_DIFFERENCE)],
+     "8 nodes (2.00 s): no difference shown relative to the default (1 node; 95 % CI 0.990 to "
+     "1.21, 7 launches; 0.909x the node-hours)."),
     (FindingShape.BREAKDOWN, {}, [
         Claim(estimate=SURE), Claim({"phase": "Pair"}, share=0.68),
         Claim({"phase": "Neigh"}, share=0.14)],

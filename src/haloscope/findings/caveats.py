@@ -101,7 +101,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.EMULATED: Explanation(
         "Emulated device: results are verified; timings are not representative of a GPU."
     ),
-    Caveat.SIMULATED: Explanation("Simulated with SimGrid; no run on the real machine."),
+    Caveat.SIMULATED: Explanation("Simulated with SimGrid; not run on the real machine."),
     Caveat.REPLICATES: Explanation(
         "Confidence intervals are computed over simulated replicates with random differences "
         "between nodes."

@@ -25,7 +25,7 @@ from haloscope.findings.words import (
     values_of,
     words,
 )
-from haloscope.quantities import capitalised, listed, within
+from haloscope.quantities import capitalised, count, listed, node_time, within
 from haloscope.study.settings import Settings
 
 
@@ -231,3 +231,36 @@ def _at_cost(part: Claim) -> str:
     """Return the cost of the reference relative to the subject: " and uses 0.7x the node-hours"."""
     uses = "use" if is_plural(part.reference) else "uses"
     return f" and {uses} {factor(part.node_hours)} the node-hours" if part.node_hours else ""
+
+
+def requested(finding: Finding) -> str:
+    """Return "16 nodes (221 ms). It is 4.00x faster than the default (1 node)."."""
+    (part,) = finding.parts
+    value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
+    own, (name, *others) = _as_requested(part.subject), [*_as_requested(part.reference), ""]
+    if part.ratio is None:
+        cost = "" if part.node_s is None else node_time(part.node_s)
+        return f"{', '.join(own)}{bracketed(value, cost, spread_of(part, finding.metric))}"
+    inverse = part.ratio.estimate.value < 1
+    times = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)}"
+    undecided = VERDICTS[part.verdict] if part.verdict is Verdict.UNDECIDED else ""
+    details = ", ".join(filter(None, others)), interval_of(part.ratio, inverse=inverse), undecided
+    cost = factor(part.node_hours, inverse=True) if part.node_hours else ""
+    cost = cost and f"{cost} the node-hours"
+    if part.verdict is Verdict.NO_DIFFERENCE:
+        compared_with = f"{VERDICTS[part.verdict]} relative to {name}"
+        return f"{', '.join(own)}{bracketed(value)}: {compared_with}{bracketed(*details, cost)}"
+    than = "as long as" if inverse else "as fast as" if undecided else "faster than"
+    pace_ = f"{'takes' if inverse else 'is'} {times} {than} {name}{bracketed(*details)}"
+    return f"{', '.join(own)}{bracketed(value)}. It {pace_}{cost and f', and uses {cost}'}"
+
+
+def _as_requested(settings: Settings) -> list[str]:
+    """Return settings in the order of a request."""
+    texts = (
+        count(value, *COUNTED[name])
+        if name in COUNTED and isinstance(value, int)
+        else words({name: value})
+        for name, value in settings.items()
+    )
+    return [text for text in texts if text]

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from haloscope.analysis.validation.published import without_brackets as flat
 from haloscope.findings.caveats import EXPLAINED, RERUN, Caveat, Explanation
-from haloscope.findings.comparisons import VERDICTS, compared, fastest
+from haloscope.findings.comparisons import VERDICTS, compared, fastest, requested
 from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
 from haloscope.findings.warnings import warned
 from haloscope.findings.words import (
@@ -28,7 +28,6 @@ from haloscope.findings.words import (
     interval,
     interval_of,
     joined,
-    ordered_words,
     place_of,
     point_of,
     spread_of,
@@ -247,11 +246,11 @@ def _trends(finding: Finding) -> str:
 
 
 def _trend(finding: Finding, part: Claim) -> str:
-    own = ordered_words(finding, {**part.subject, **point_of(finding, part)})
+    own = words({**part.subject, **point_of(finding, part)})
     value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
     if part.ratio is None:
         cost = "" if part.node_s is None else node_time(part.node_s)
-        return _stated(finding, value, own, cost, spread_of(part, finding.metric))
+        return f"{value}{bracketed(own, cost, spread_of(part, finding.metric))}"
     inverse, pace = _pace(finding, part)
     sure = interval_of(part.ratio, inverse=inverse)
     efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
@@ -263,20 +262,13 @@ def _trend(finding: Finding, part: Claim) -> str:
         detail = bracketed(sure, efficiency, cost)
         return f"{by}: {value and f'{value}, '}{times} {pace}{detail}"
     with_own = f" with {own}" if own and not value else ""
-    between = ". It is " if finding.shape is FindingShape.REQUEST else ", "
-    than = "as with" if pace != _FASTER else "than with" if between == ", " else "than"
+    than = "than with" if pace == _FASTER else "as with"
     if pace == _MORE and not with_own:
         pace, than = "that", "with"
     undecided = VERDICTS[part.verdict] if part.verdict is Verdict.UNDECIDED else ""
-    to = f" {than} {ordered_words(finding, part.reference)}" if part.reference else ""
+    to = f" {than} {words(part.reference)}" if part.reference else ""
     by = f"{times} {pace}{with_own}{to}{bracketed(sure, undecided, efficiency, cost)}"
-    return f"{_stated(finding, value, own)}{between}{by}" if value else by
-
-
-def _stated(finding: Finding, value: str, own: str, *detail: str) -> str:
-    """Return "221 ms (16 nodes)"; for a request, "16 nodes (221 ms)"."""
-    first, second = (own, value) if finding.shape is FindingShape.REQUEST else (value, own)
-    return f"{first}{bracketed(second, *detail)}"
+    return f"{value}{bracketed(own)}, {by}" if value else by
 
 
 _FASTER, _MORE = "faster", "as much"
@@ -392,7 +384,7 @@ _BODIES: Mapping[FindingShape, Callable[[Finding], str]] = MappingProxyType(
         FindingShape.COMPARISON: compared,
         FindingShape.BEST: fastest,
         FindingShape.TREND: _trends,
-        FindingShape.REQUEST: _trends,
+        FindingShape.REQUEST: requested,
         FindingShape.BREAKDOWN: _breakdown,
         FindingShape.BOUND: partial(_each, _bound),
         FindingShape.PUBLISHED: _published,

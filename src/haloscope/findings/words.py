@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
-from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
+from haloscope.findings.finding import Claim, Finding, Metric, Ratio
 from haloscope.quantities import (
     DOUBLE,
     PLAIN,
@@ -184,19 +184,6 @@ def place_of(finding: Finding, part: Claim) -> str:
 def point_of(finding: Finding, part: Claim) -> Settings:
     """Return the single point to which a part applies, as settings; {} for several or none."""
     return {finding.axis: part.at[0]} if finding.axis and len(part.at) == 1 else {}
-
-
-def ordered_words(finding: Finding, settings: Settings) -> str:
-    """Describe settings; layouts to request in the order of a request."""
-    if finding.shape is not FindingShape.REQUEST:
-        return words(settings)
-    texts = (
-        count(value, *COUNTED[name])
-        if name in COUNTED and isinstance(value, int)
-        else words({name: value})
-        for name, value in settings.items()
-    )
-    return ", ".join(text for text in texts if text)
 
 
 def bracketed(*texts: str) -> str:

@@ -34,7 +34,7 @@ BUILT_IN = {
     "ppn": "the number of processes per node",
     "threads": "the number of threads per process",
     "box_x": "the largest of three factors, as equal as possible, whose product is {ranks}",
-    "box_y": "the middle of these factors",
+    "box_y": "the middle one of these factors",
     "box_z": "the smallest of these factors",
     "rectangle_x": "the larger of two factors, as equal as possible, whose product is {ranks}",
     "rectangle_y": "the smaller of these factors",

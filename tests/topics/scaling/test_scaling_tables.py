@@ -133,7 +133,7 @@ def test_scalings_of_single_meshes_share_the_same_three_tables() -> None:
     assert [row[0].text for row in speedup.rows] == ["3d27", "3d7"]
     assert speedup.stub == 2
     (reference,) = (note for note in speedup.notes if note.startswith("Speedup is relative to"))
-    assert "1 process (3d27, n = 100); " in reference and "(3d7, n = 100)" in reference
+    assert "1 process (3d27, n = 100) and " in reference and "(3d7, n = 100)" in reference
 
 
 def test_scalings_of_two_kernels_have_separate_tables() -> None:

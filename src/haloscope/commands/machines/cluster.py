@@ -25,8 +25,8 @@ from haloscope.quantities import count, flops, listed, percent, rate, seconds, s
 
 _DESCRIPTION = """\
 Show a cluster file: the node, its caches and memory, each level of the network, the MPI library,
-and the source of every number. Values that are missing for a simulation (run STUDY --on NAME) are
-listed.
+and the source of every number. Values that a simulation (run STUDY --on NAME) needs but the file
+lacks are listed.
 
 Cluster files are in haloscope's own clusters folder and in ./clusters, which takes precedence. To
 describe a machine, copy the file of a similar one and edit it (see docs/clusters.md). Missing or

@@ -49,9 +49,8 @@ The default layout is the baseline. It fills as few nodes as possible, in order,
 task. Different numbers of nodes and threads are compared first, then other rank mappings of the two
 best candidates.
 
-The command writes three things to DIR: the advice (advice.json), the files with which a launcher
-applies the layout, and a study. The study measures the advised and the default layout on a real
-machine.
+The command writes to DIR the advice (advice.json), the files that a launcher needs to apply the
+layout, and a study that measures the advised and the default layouts on a real machine.
 
 With --profile, the command compares rank mappings of any profiled program by the number of bytes on
 the busiest network link. The mappings are block, round robin, random, and those that METIS and
@@ -170,7 +169,7 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
             Problem("advise", "--tasks is missing", "add --tasks N, the number of MPI ranks")
         )
     if arguments.nodes is not None:
-        remedy = "remove it, or limit the nodes of candidates with --most-nodes"
+        remedy = "remove it, or limit the number of nodes with --most-nodes"
         found.append(Problem("--nodes", "supported only with --profile", remedy))
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         found.append(no_kernel("advise", arguments.kernel, known))

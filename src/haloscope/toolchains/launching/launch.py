@@ -120,7 +120,7 @@ def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str
     own = "use an MPI library with its own launcher: --toolchain openmpi"
     if job := inherited.get("SLURM_JOB_ID"):
         what = f"{toolchain.mpirun} starts ranks on the nodes of Slurm job {job}, but haloscope "
-        what += "does not run on one of these nodes (SLURMD_NODENAME is not set)"
+        what += "is not running on any of these nodes (SLURMD_NODENAME is not set)"
         remedy = f"open a shell on a node (srun --pty bash), use a site (--on NAME), or {own}"
         raise UserError(Problem(where, what, remedy))
     raise UserError(_outside(toolchain, "Slurm", "srun --pty bash"))

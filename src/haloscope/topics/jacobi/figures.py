@@ -191,7 +191,7 @@ def _beside(label: str, style: int, points: Iterable[tuple[int, float]]) -> Iter
 
 
 def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Figure]:
-    """Roofline of jacobi3d: limits of memory and cores, and the rate of each variant."""
+    """Roofline of jacobi3d: limits set by memory and cores, and the rate of each variant."""
     swept = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
     memory = memory_triads(context.all_cases, context.machine)
     best = _best(
