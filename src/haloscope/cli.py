@@ -35,7 +35,7 @@ _OF_ALL = "completion"
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."
 _EPILOG = """\
 first steps:
-  haloscope run quick             measure this machine for about a minute
+  haloscope run quick             measure this machine for half a minute
   haloscope list                  list studies, kernels, papers, and clusters
   haloscope doctor                check this machine for sources of noise
   haloscope once poisson_cg n=512 --ranks 2

@@ -153,9 +153,9 @@ SHAPES = [
      "1 thread; 95 % CI 3.60 to 4.40, 7 launches)."),
     (FindingShape.REQUEST, {},
      [Claim({"nodes": 8}, {"choice": "the default", "nodes": 1}, estimate=ONE, ratio=ratio(1.1),
-            node_hours=ratio(1.1), verdict=Verdict.NO_DIFFERENCE)],
-     "8 nodes (2.00 s): no difference shown relative to the default (1 node; 95 % CI 0.990 to "
-     "1.21, 7 launches; 0.909x the node-hours)."),
+            node_hours=ratio(1.1), verdict=Verdict.UNDECIDED)],
+     "8 nodes (2.00 s). It is 1.10x as fast as the default (1 node; 95 % CI 0.990 to 1.21, "
+     "7 launches; undecided), and uses 0.909x the node-hours."),
     (FindingShape.BREAKDOWN, {}, [
         Claim(estimate=SURE), Claim({"phase": "Pair"}, share=0.68),
         Claim({"phase": "Neigh"}, share=0.14)],
@@ -393,6 +393,13 @@ def test_a_key_figure_is_the_first_number_with_its_label() -> None:
     assert second and second.value == "2.00x as long"
     assert second.label == "Speedup, 2 cores vs 1 core"
     assert key_figure(none) is None
+    parts = (Claim({"n": 256}, estimate=ONE, share=0.46),)
+    bound = Finding("CG (fused)", FindingShape.BOUND, parts, BANDWIDTH, bound="STREAM triad")
+    share = key_figure(bound)
+    assert share and (share.value, share.label) == (
+        "46 %",
+        "of STREAM triad (CG (fused), n = 256)",
+    )
 
 
 def test_neighbouring_points_are_merged_into_one_range() -> None:

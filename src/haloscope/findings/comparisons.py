@@ -28,6 +28,8 @@ from haloscope.findings.words import (
 from haloscope.quantities import capitalised, count, listed, node_time, within
 from haloscope.study.settings import Settings
 
+UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
+
 
 def compared(finding: Finding) -> str:
     """State for each subject whether it is faster, slower, equal, or undecided, where, and by how
@@ -241,18 +243,15 @@ def requested(finding: Finding) -> str:
     if part.ratio is None:
         cost = "" if part.node_s is None else node_time(part.node_s)
         return f"{', '.join(own)}{bracketed(value, cost, spread_of(part, finding.metric))}"
-    inverse = part.ratio.estimate.value < 1
-    times = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)}"
-    undecided = VERDICTS[part.verdict] if part.verdict is Verdict.UNDECIDED else ""
-    details = ", ".join(filter(None, others)), interval_of(part.ratio, inverse=inverse), undecided
+    inverse, open_ = part.ratio.estimate.value < 1, part.verdict in UNSHOWN
+    than = "as long as" if inverse else "as fast as" if open_ else "faster than"
+    times = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)} {than} {name}"
+    sure = interval_of(part.ratio, inverse=inverse)
+    verdict = VERDICTS[part.verdict] if open_ and part.verdict else ""
+    times += bracketed(", ".join(filter(None, others)), sure, verdict)
     cost = factor(part.node_hours, inverse=True) if part.node_hours else ""
-    cost = cost and f"{cost} the node-hours"
-    if part.verdict is Verdict.NO_DIFFERENCE:
-        compared_with = f"{VERDICTS[part.verdict]} relative to {name}"
-        return f"{', '.join(own)}{bracketed(value)}: {compared_with}{bracketed(*details, cost)}"
-    than = "as long as" if inverse else "as fast as" if undecided else "faster than"
-    pace_ = f"{'takes' if inverse else 'is'} {times} {than} {name}{bracketed(*details)}"
-    return f"{', '.join(own)}{bracketed(value)}. It {pace_}{cost and f', and uses {cost}'}"
+    uses = cost and f", and uses {cost} the node-hours"
+    return f"{', '.join(own)}{bracketed(value)}. It {'takes' if inverse else 'is'} {times}{uses}"
 
 
 def _as_requested(settings: Settings) -> list[str]:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from haloscope.analysis.validation.published import without_brackets as flat
 from haloscope.findings.caveats import EXPLAINED, RERUN, Caveat, Explanation
-from haloscope.findings.comparisons import VERDICTS, compared, fastest, requested
+from haloscope.findings.comparisons import UNSHOWN, VERDICTS, compared, fastest, requested
 from haloscope.findings.finding import Claim, Finding, FindingShape, Verdict
 from haloscope.findings.warnings import warned
 from haloscope.findings.words import (
@@ -155,9 +155,6 @@ class KeyFigure:
         return f"{self.value}  {self.label}{bracketed(self.spread)} {self.marks}".rstrip()
 
 
-_UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
-
-
 def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
     """Return the first number of a finding; None if it has none."""
     marks = known.of(finding)
@@ -167,12 +164,12 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
         if finding.shape is FindingShape.TREND and part.ratio and part.reference:
             inverse, pace = _pace(finding, part)
             ratio = part.ratio.estimate.rate(1.0) if inverse else part.ratio.estimate
-            verdict = bracketed(VERDICTS[part.verdict] if part.verdict in _UNSHOWN else "")
+            verdict = bracketed(VERDICTS[part.verdict] if part.verdict in UNSHOWN else "")
             label = f"{label} vs {words(part.reference)}{verdict}"
             return KeyFigure(f"{number(ratio.value)}x {pace}", label, _sure(ratio), marks)
         if part.share is not None and finding.shape is FindingShape.BOUND:
             return KeyFigure(
-                percent(part.share), f"of {finding.bound}: {label[0].lower()}{label[1:]}", "", marks
+                percent(part.share), f"of {finding.bound}{bracketed(label)}", "", marks
             )
         if part.estimate:
             scale = SCALES[finding.metric.unit]
@@ -280,7 +277,7 @@ def _pace(finding: Finding, part: Claim) -> tuple[bool, str]:
         return False, _MORE
     if part.ratio and part.ratio.estimate.value < 1:
         return True, "as long"
-    return False, "as fast" if part.verdict in _UNSHOWN else _FASTER
+    return False, "as fast" if part.verdict in UNSHOWN else _FASTER
 
 
 def _breakdown(finding: Finding) -> str:

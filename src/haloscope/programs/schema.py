@@ -34,10 +34,10 @@ BUILT_IN = {
     "ppn": "the number of processes per node",
     "threads": "the number of threads per process",
     "box_x": "the largest of three factors, as equal as possible, whose product is {ranks}",
-    "box_y": "the middle one of these factors",
-    "box_z": "the smallest of these factors",
+    "box_y": "the middle one of the three factors of {ranks}",
+    "box_z": "the smallest of the three factors of {ranks}",
     "rectangle_x": "the larger of two factors, as equal as possible, whose product is {ranks}",
-    "rectangle_y": "the smaller of these factors",
+    "rectangle_y": "the smaller of the two factors of {ranks}",
     "folder": "the folder of program.toml",
     "run": "the folder of the launch, which contains only its inputs",
 }

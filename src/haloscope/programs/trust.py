@@ -107,7 +107,7 @@ def _require_closed(path: Path) -> None:
     status = path.stat()
     if status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
         return
-    remedy = f"as its owner, run: chmod go-w {path}; or set {VARIABLE} to another folder"
+    remedy = f"run 'chmod go-w {path}' as its owner, or set {VARIABLE} to another folder"
     what = "other users can write to this folder and could add programs"
     raise UserError(Problem(str(path), what, remedy))
 
@@ -120,5 +120,5 @@ def _require_in_place(path: Path) -> None:
         mode = parent.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             what = f"any user can write to {parent} and could replace this folder or file"
-            remedy = f"as its owner, run: chmod o-w {parent}; or set {VARIABLE} to another folder"
+            remedy = f"run 'chmod o-w {parent}' as its owner, or set {VARIABLE} to another folder"
             raise UserError(Problem(str(path), what, remedy))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import ALPHA, Contrast
 from haloscope.analysis.fits import exchanges
-from haloscope.quantities import count, probability
+from haloscope.quantities import probability
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import tests_of
@@ -150,10 +150,9 @@ def results_tables(
     )
     tested = [one.contrast for one in found if one.contrast and one.contrast.comparison]
     if tested:
-        notebook.note(
-            f"p: {tests_of(tested)}, Holm's correction for {count(len(tested), 'result')}; "
-            f"a difference is significant at p ≤ {ALPHA}."
-        )
+        several = len(tested) > 1
+        holm = f", Holm's correction for {len(tested)} results" if several else ""
+        notebook.note(f"p: {tests_of(tested)}{holm}; a difference is significant at p ≤ {ALPHA}.")
     if any(one.contrast is None and one.verdict == "different" for one in found):
         notebook.note(
             "Texts and lists of numbers are compared as printed; they differ if one launch differs."

@@ -97,7 +97,8 @@ def method(
             _programs(good),
             "With 6 or more launches, medians have rank-based confidence intervals, and ratios "
             "have bootstrap intervals. With fewer launches, the range over launches is shown. "
-            "Comparisons use two-sided Mann-Whitney tests over launches, with Holm's correction.",
+            "Comparisons use two-sided Mann-Whitney tests over launches, with Holm's correction "
+            "for several comparisons.",
             "The launches ran in allocations of a batch system. With several allocations, "
             "intervals and comparisons use Student's t over allocations. Settings that were "
             "measured in different allocations are compared by the Mann-Whitney test."
@@ -259,7 +260,7 @@ def _timer(records: Sequence[Record]) -> str:
         return ""
     worst = max(timers, key=lambda timer: timer.get("resolution_s") or 0)
     starts = [_STARTS.get(way, f"by {way}") for way in ways]
-    synchronised = f" Repetitions start {listed(starts)}." if ways else ""
+    synchronised = f" In each repetition, the processes start {listed(starts)}." if ways else ""
     return (
         f"Times were measured with {worst.get('function')}, which has a resolution of "
         f"{seconds(worst.get('resolution_s'))} and takes {seconds(worst.get('cost_s'))} per call."

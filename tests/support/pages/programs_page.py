@@ -191,7 +191,7 @@ folder of the LAMMPS sources (`HALOSCOPE_LAMMPS_BENCH`).
 `src/haloscope/programs`.
 
 Patterns are Python regular expressions, in which ^ and $ match at the start and end of each line.
-Keys whose description mentions it may contain `{name}`, which is replaced by the value of the
+If its description mentions `{name}`, a key may contain this; it is replaced by the value of the
 parameter, need, or built-in name `name` (table below). `{{` and `}}` produce literal braces.
 """
 TABLES: tuple[tuple[str, type[BaseModel]], ...] = (

@@ -232,9 +232,9 @@ def test_startup_dominates_device_messages_up_to_a_size_in_every_launch() -> Non
 
 
 def test_sizes_of_several_placements_name_their_part_only_if_parts_differ() -> None:
-    def parts(later_s: float) -> list[Mapping[str, Any]]:
+    def parts(later_s: float, key: str, *settings: object) -> list[Mapping[str, Any]]:
         raws = []
-        for bind in ("close", "spread"):
+        for setting in settings:
             for launch in range(2):
                 raw = on_device(
                     "sf_pingpong", launch=launch, sync="default_stream", mpi="gpu_aware"
@@ -242,13 +242,15 @@ def test_sizes_of_several_placements_name_their_part_only_if_parts_differ() -> N
                 for point in raw["points"]:
                     more = later_s if launch == 1 and point["size_bytes"] > 8 else 0.0
                     point["times_s"] = [2e-6 + 1e-9 * point["size_bytes"] + more]
-                raw = of_case(raw, layout={**raw["layout"], "bind": bind})
+                raw = of_case(raw, layout={**raw["layout"], key: setting})
                 raws.append({**raw, "device": "emulated"})
         (one,) = found(topic.starts, raws)
         return [part.subject for part in one.parts]
 
-    assert parts(0.0) == [{"bind": "close"}, {"bind": "spread"}]
-    assert {one["part"] for one in parts(5e-6)} == {"start-up", "launches differ"}
+    assert parts(0.0, "bind", "close", "spread") == [{"bind": "close"}, {"bind": "spread"}]
+    unlike = parts(5e-6, "bind", "close", "spread")
+    assert {one["part"] for one in unlike} == {"start-up", "launches differ"}
+    assert {one["part"] for one in parts(0.0, "nodes", 1, 2)} == {"start-up"}  # 1 node has no name
 
 
 PAIRS = {"sf_newpingpong": (1.0, 1.0), "sf_unpack": (1.5, 1.0), "sf_scatter": (1.5, 2.0)}

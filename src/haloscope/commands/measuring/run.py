@@ -44,7 +44,7 @@ use --resume DIR.
 """
 _EPILOG = """\
 examples:
-  haloscope run quick                               measure this machine for about a minute
+  haloscope run quick                               measure this machine for half a minute
   haloscope run poisson-scaling --dry-run           show the cases and their memory use
   haloscope run my-study.toml --launches 10 --out results/before
   haloscope run network --on lab                    submit to the batch system of a site

@@ -23,7 +23,7 @@ from haloscope.findings.finding import (
     Ratio,
     Verdict,
 )
-from haloscope.findings.words import MANY
+from haloscope.findings.words import MANY, words
 from haloscope.grouped import grouped
 from haloscope.layout import PROCESSES
 from haloscope.models.split_phase import FARTHEST, SplitPhase
@@ -271,7 +271,7 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     if not found:
         return
     names = _varying(one.case for one in found)
-    mostly = len(found) > 1 and all(_layout(one.case, names) for one in found)
+    mostly = len(found) > 1 and all(words(_layout(one.case, names)) for one in found)
     mostly = mostly and not any(one.undecided for one in found)
     parts = [
         Claim({**_layout(one.case, names), **part}, at=tuple(sizes), estimate=estimate)
